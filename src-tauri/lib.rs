@@ -115,11 +115,7 @@ fn options(app: &AppHandle) -> Result<Options, Problem> {
         Problem::new("no-data-folder", "There is no home folder to keep data in.")
             .remedy("Set SUPERSTEP_DATA to a folder and start again.")
     })?;
-    Ok(Options {
-        data_dir,
-        examples_dir: examples_dir(app),
-        ..Options::default()
-    })
+    Ok(Options::new(data_dir).examples_dir(examples_dir(app)))
 }
 
 /// Closing keeps what is not saved before the window goes.

@@ -73,8 +73,8 @@ test("a form shows first what matters, and is calm until a field is left", async
   expect((await labels.allInnerTexts()).map((text) => text.replace("*", ""))).toEqual([
     "Model",
     "Prompt",
-    "Into",
-    "System",
+    "Output key",
+    "Instructions",
   ]);
   await expect(app.id("drawer-Model settings")).toBeVisible();
   await expect(config.locator("[data-invalid]")).toHaveCount(0);

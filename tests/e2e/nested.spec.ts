@@ -103,3 +103,63 @@ test("a double-click opens the graph of a node, and the way back is in the title
   await page.keyboard.press("F2");
   await expect(page.locator("input:focus")).toHaveValue("nested");
 });
+
+/** A nested graph that asks before its end. */
+async function openAsking(app: Superstep): Promise<void> {
+  app.write("graphs/asks/inner.json", {
+    format: "superstep/1",
+    name: "Inner",
+    state,
+    nodes: { first: put("first"), ask: { kind: "ask", config: { question: "Go on?", into: "note" } }, last: put("last") },
+    edges: edges("first", "ask", "last"),
+  });
+  const outer = app.write("graphs/asks/graph.json", {
+    format: "superstep/1",
+    name: "Outer",
+    state,
+    nodes: { before: put("before"), nested: { kind: "graph", config: { graph: "inner.json" } } },
+    edges: edges("before", "nested"),
+    examples: [{ name: "one", input: { note: "one" } }],
+  });
+  await app.open();
+  await app.openFile(outer);
+  await app.id("use-debug").click();
+}
+
+test("the canvas shows where a run stopped inside a nested graph", async ({ app, page }) => {
+  await openAsking(app);
+  const inner = (name: string) => app.id(`nested-node-${name}`);
+  await app.id("run").click();
+  await app.status("asking");
+  // A question is offered: the canvas stays where it is until one click.
+  await expect(app.id("nested-path")).toContainText("nested");
+  await expect(app.node("nested")).toBeVisible();
+  await app.id("nested-show").click();
+  await expect(inner("first")).toHaveAttribute("data-state", "done");
+  await expect(inner("ask")).toHaveAttribute("data-state", "asking");
+  await expect(app.id("run-status")).toContainText("nested › ask");
+  await app.picture("nested-question", ["light", "dark"]);
+
+  // The graph around it again, and at a moment of the past as at now.
+  await app.id("nested-path").getByRole("button", { name: "Outer" }).click();
+  await expect(app.node("nested")).toBeVisible();
+  await page.keyboard.press("[");
+  await expect(app.id("past")).toBeVisible();
+  await expect(app.id("nested-path")).toHaveCount(0);
+});
+
+test("a breakpoint inside a nested graph opens that graph", async ({ app }) => {
+  await openAsking(app);
+  const graph = app.path("graphs/asks/graph.json");
+  await app.rpc("breakpoints.set", {
+    graph,
+    points: [{ id: "1", when: "before", node: "first", within: "nested", enabled: true }],
+  });
+  await expect(app.id("breakpoint")).toHaveCount(1);
+  await app.id("run").click();
+  await app.status("paused");
+  await expect(app.id("stop-reason")).toContainText("nested");
+  await expect(app.id("nested-canvas")).toBeVisible();
+  await expect(app.id("nested-node-first")).toHaveAttribute("data-state", "next");
+  await expect(app.id("nested-path").locator("[aria-current]")).toHaveText("nested");
+});

@@ -101,6 +101,11 @@ export class Superstep {
     await expect(this.id("canvas")).toBeVisible();
   }
 
+  /** A file of the data folder. */
+  path(path: string): string {
+    return join(this.data, path);
+  }
+
   /** Writes a graph into the data folder and answers its file. */
   write(path: string, graph: object): string {
     return this.writeText(path, JSON.stringify(graph));

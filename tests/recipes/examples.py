@@ -187,12 +187,12 @@ BACKEND = Recipe(
 use futures::future::BoxFuture;
 use superstep::{MemorySaver, MemoryStore, StorageError, StoreConfig};
 
-use crate::base::{Address, Opened};
+use crate::base::{Address, OpenMode, Opened};
 
 pub(crate) fn open(
     _: Address,
     config: StoreConfig,
-    _: bool,
+    _: OpenMode,
 ) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
     Box::pin(async move {
         let store = MemoryStore::with_config(config);
@@ -215,7 +215,8 @@ pub(crate) fn open(
         backend: Backend::Example,
         schemes: &["example"],
         title: "Example",
-        form: "example://…",
+        summary: "Stores nothing.",
+        form: "example://HOST",
         example: "example://localhost",
         location: Location::Server,
         open: EXAMPLE,
@@ -228,41 +229,11 @@ pub(crate) fn open(
             '#[cfg(feature = "example")]\nconst EXAMPLE: Option<Open> = Some(crate::example::open);\n'
             '#[cfg(not(feature = "example"))]\nconst EXAMPLE: Option<Open> = None;\n',
         ),
-        Instead(
-            "crates/storage/src/backend/mod.rs",
-            "        Backend::Redis,\n        Backend::Memory,\n",
-            "        Backend::Redis,\n        Backend::Example,\n        Backend::Memory,\n",
-        ),
         Behind(
-            "crates/workbench/src/wire/storage.rs", "    /// A Redis server.\n    Redis,\n", "    /// Nothing.\n    Example,\n"
+            "ui/src/lib/texts/zh/backends.ts",
+            '  redis: { title: "Redis", summary: "把线程保存在内存中的服务器，配置后也保存到磁盘。" },\n',
+            '  example: { title: "示例", summary: "不存储任何内容。" },\n',
         ),
-        Behind(
-            "crates/workbench/src/storage/database.rs",
-            '        Some("redis" | "rediss") => StorageKind::Redis,\n',
-            '        Some("example") => StorageKind::Example,\n',
-        ),
-        Made("ui/src/ipc/bindings/StorageKind.ts"),
-        Behind(
-            "ui/src/lib/texts/storage.ts",
-            '  "storage.database.redis": "Redis",\n',
-            '  "storage.database.example": "Example",\n  "storage.database.exampleHelp": "Stores nothing.",\n',
-        ),
-        Behind(
-            "ui/src/lib/texts/zh/storage.ts",
-            '  "storage.database.redis": "Redis",\n',
-            '  "storage.database.example": "示例",\n  "storage.database.exampleHelp": "不存储任何内容。",\n',
-        ),
-        Instead(
-            "ui/src/features/storage/DatabaseTab.tsx",
-            '["sqlite", "file", "postgres", "redis", "memory"]',
-            '["sqlite", "file", "postgres", "redis", "example", "memory"]',
-        ),
-        Behind(
-            "ui/src/features/storage/DatabaseTab.tsx",
-            '  redis: "redis://localhost",\n',
-            '  example: "example://localhost",\n',
-        ),
-        Instead("crates/cli/src/args.rs", "postgres://…, redis://… or memory:", "postgres://…, redis://…, example://… or memory:"),
         Behind(
             "docs/storage.md",
             "| Redis | all, unless the server is killed as well | what the server keeps: see [Redis](#redis) |\n",
@@ -276,10 +247,9 @@ pub(crate) fn open(
     ],
     commands=[
         cargo("check", "-p", "superstep-storage"),
-        cargo("test", "-q", "-p", "superstep-workbench", "--lib", "typescript", SUPERSTEP_WRITE_BINDINGS="1"),
+        cargo("check", "-p", "superstep-workbench", "-p", "superstep-cli"),
         TYPES,
     ],
-    makes=True,
 )
 
 PANEL = Recipe(

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use superstep::{StreamMode, Value};
 use superstep_nodes::Access;
+use superstep_storage::Backend;
 use superstep_workbench::wire::{Breakpoint, ModelRecording, Problem, RunLabels, RunModels};
 
 const EXIT_CODES: &str = "\
@@ -23,11 +24,35 @@ Exit codes:
   2    the command line cannot be used as it is (unknown option, file, thread, JSON that does not parse)
   3    waiting: the run asked a question or stopped at a breakpoint; go on with `superstep resume`
   130  stopped by Ctrl-C; what was finished is kept, go on with `superstep resume`
+";
 
+/// Returns the codes, and where threads are kept.
+fn exit_codes() -> String {
+    let (durable, others): (Vec<Backend>, Vec<Backend>) =
+        Backend::ALL.iter().partition(|backend| backend.is_durable());
+    let forms =
+        |backends: Vec<Backend>| one_of(backends.into_iter().map(|backend| backend.form().to_owned()));
+    format!(
+        "{EXIT_CODES}
 Threads live in a SQLite file, threads.db in the user's data folder, together with those of the app. Another place:
---db sqlite:PATH, file:FOLDER, postgres://USER@HOST/DATABASE or redis://HOST, or --db memory: for a run that leaves
+--db {}, or --db {} for a run that leaves
 nothing behind. SUPERSTEP_DATA sets another data folder; SUPERSTEP_DB names the place like --db, which keeps a password
-out of the list of processes.";
+out of the list of processes.",
+        forms(durable),
+        forms(others),
+    )
+}
+
+/// Joins what there is to choose from.
+fn one_of(items: impl Iterator<Item = String>) -> String {
+    let mut items: Vec<String> = items.collect();
+    let last = items.pop().unwrap_or_default();
+    if items.is_empty() {
+        last
+    } else {
+        format!("{} or {last}", items.join(", "))
+    }
+}
 
 /// Runs stateful agent graphs: super-steps, checkpoints, questions to people, time travel.
 #[derive(Debug, Parser)]
@@ -41,7 +66,7 @@ out of the list of processes.";
         superstep resume THREAD --answer '{\"decision\": \"approve\"}'\n  \
         superstep history THREAD\n\n\
         `superstep COMMAND --help` has examples for each command.",
-    after_long_help = EXIT_CODES,
+    after_long_help = exit_codes(),
     max_term_width = 100
 )]
 pub(crate) struct Cli {
@@ -100,11 +125,17 @@ pub(crate) enum Command {
     Serve(ServeArgs),
 }
 
+fn db_help() -> String {
+    format!(
+        "Where threads are kept: {} \
+         [default: SUPERSTEP_DB, the one chosen in the app, or threads.db in the data folder]",
+        one_of(Backend::ALL.iter().map(|backend| backend.short_form()))
+    )
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Db {
-    /// Where threads are kept: sqlite:PATH, file:FOLDER, postgres://…, redis://… or memory:
-    /// [default: SUPERSTEP_DB, the one chosen in the app, or threads.db in the data folder]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help = db_help())]
     pub(crate) db: Option<String>,
 }
 
@@ -681,13 +712,17 @@ pub(crate) struct PreviewArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Shows the step that led to a checkpoint: for each task the conditional edges, taken or not, with the expression that decided,
-what it gave, and the values that were read for it.
+what it gave, and the values that were read for it; whether it worked at all (its result may come from the cache, from another
+branch or a pin), was retried, timed out, failed or waits. With --node, also why a node has no task in the step: whom it waits
+for and who has come, and where the edges to it led instead.
 
 Examples:
   superstep explain THREAD                         the last step
   superstep explain THREAD --checkpoint ID         the step that led to it
+  superstep explain THREAD --node check            also why it did not run
+  superstep explain THREAD --open                  the step that has not ended: what failed, asks or is queued
   superstep explain THREAD --node check --json | jq '.tasks[].decisions'")]
-#[command(mut_arg("json", |json| json.help("Print JSON: {checkpoint, step, tasks}")))]
+#[command(mut_arg("json", |json| json.help("Print JSON: {checkpoint, from, step, tasks, visits}")))]
 pub(crate) struct ExplainArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
@@ -698,6 +733,9 @@ pub(crate) struct ExplainArgs {
     /// Only tasks of this node
     #[arg(long, value_name = "NODE")]
     pub(crate) node: Option<String>,
+    /// The step that begins from the checkpoint: of the newest one, the step that has not ended
+    #[arg(long)]
+    pub(crate) open: bool,
     /// Graph file, when the thread's own is not there any more
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use superstep::{Graph, GraphVersion, Name, Value};
 use superstep_document::{Diagnostic, Document};
+use superstep_nodes::models::Exchanges;
 use superstep_nodes::{
     Access, Environment, Grants, GraphSources, ModelSettings, NODE_DISABLED, Registry, files,
 };
 use superstep_workbench::session::{self, Origin, RanOn};
 use superstep_workbench::wire::{RunLabels, RunModels};
-use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
+use superstep_workbench::{Keychain, Trust, WantedAccess, connection_key};
 
 use crate::fault::Fault;
 use crate::out::{self, quoted};
@@ -31,6 +32,8 @@ pub(crate) struct GraphFile {
     pub(crate) pinned: BTreeMap<Name, Value>,
     /// The version that a thread ran on, which this is in place of the file as it is now.
     earlier: Option<RanOn>,
+    /// What the nodes of its run ask of models.
+    pub(crate) exchanges: Arc<Exchanges>,
 }
 
 impl GraphFile {
@@ -68,6 +71,7 @@ impl GraphFile {
             labels: RunLabels::default(),
             pinned: BTreeMap::new(),
             earlier: None,
+            exchanges: Arc::default(),
         })
     }
 
@@ -112,6 +116,7 @@ impl GraphFile {
             labels: RunLabels::default(),
             pinned: BTreeMap::new(),
             earlier: None,
+            exchanges: self.exchanges.clone(),
         }
     }
 
@@ -167,10 +172,10 @@ impl GraphFile {
     }
 
     /// Returns everything outside of itself that the graph wants to access.
-    pub(crate) fn wanted(&self, registry: &Registry) -> Wanted {
+    pub(crate) fn wanted(&self, registry: &Registry) -> WantedAccess {
         match self.document.source() {
             None => Trust::wanted(registry, &self.document, &self.environment()),
-            Some(_) => Wanted::new(),
+            Some(_) => WantedAccess::new(),
         }
     }
 
@@ -251,7 +256,8 @@ impl GraphFile {
         let registry = match superstep_workbench::default_data_dir() {
             Some(folder) => superstep_workbench::registry(&folder),
             None => Registry::standard(),
-        };
+        }
+        .with_exchanges(self.exchanges.clone());
         let environment = self.environment().with_grants(grants.clone());
         let built = match self.unread.is_empty() {
             true => registry

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use superstep::{CheckpointHead, Checkpointer, ListQuery, Object, StoreConfig, ThreadId, ThreadSummary};
+use superstep_storage::Backend;
 use superstep_workbench::ipc::{self, Peer, Remote};
 use superstep_workbench::session;
 
@@ -85,7 +86,7 @@ impl Store {
             )));
         }
         // Nothing was run yet.
-        let mut store = Self::at("memory:", option).await?;
+        let mut store = Self::at(Backend::Memory.example(), option).await?;
         store.name = superstep_storage::shown(&url);
         Ok(store)
     }
@@ -181,7 +182,12 @@ impl Store {
     pub(crate) fn records(&self) -> Option<PathBuf> {
         // A user who keeps threads elsewhere may have no app, and no folder is made for one.
         let dir = superstep_workbench::default_data_dir().filter(|dir| dir.is_dir())?;
-        (self.name != "memory:").then_some(dir)
+        self.is_durable().then_some(dir)
+    }
+
+    /// Returns whether anything is left when this program ends.
+    pub(crate) fn is_durable(&self) -> bool {
+        Backend::of(&self.name).is_ok_and(Backend::is_durable)
     }
 
     /// Reads the newest checkpoint of a thread that must exist.
@@ -238,7 +244,8 @@ impl Store {
 
 /// Finds the program that has the folder of threads at this address open and takes requests for it.
 pub(crate) async fn program_of(url: &str) -> Option<Peer> {
-    if !url.starts_with("file:") {
+    let allows_one = |backend: Backend| backend.is_durable() && !backend.is_shared();
+    if !Backend::of(url).is_ok_and(allows_one) {
         return None;
     }
     let storage = ipc::storage_of(url);

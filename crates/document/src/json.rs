@@ -19,7 +19,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
     let mut duplicates = Vec::new();
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let mut path = String::new();
-    let value = Reader {
+    let value = JsonReader {
         path: &mut path,
         duplicates: &mut duplicates,
     }
@@ -74,21 +74,21 @@ pub(crate) fn type_name(value: &Json) -> Text {
     }
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     path: &'a mut String,
     duplicates: &'a mut Vec<String>,
 }
 
-impl Reader<'_> {
-    fn child<'c>(&'c mut self) -> Reader<'c> {
-        Reader {
+impl JsonReader<'_> {
+    fn child<'c>(&'c mut self) -> JsonReader<'c> {
+        JsonReader {
             path: self.path,
             duplicates: self.duplicates,
         }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Reader<'_> {
+impl<'de> DeserializeSeed<'de> for JsonReader<'_> {
     type Value = Json;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
@@ -96,7 +96,7 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Reader<'_> {
+impl<'de> Visitor<'de> for JsonReader<'_> {
     type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -27,6 +27,8 @@ pub struct NodePolicy {
     pub concurrency: Option<u32>,
     /// Super-steps of a run in which the node may have work, when that is limited.
     pub max_visits: Option<u32>,
+    /// A template: what a task did, in Markdown, for people who read the run.
+    pub summary: Option<String>,
 }
 
 /// Effect of running a node on the world outside of the graph: it decides what may be done when it is not known whether
@@ -143,12 +145,12 @@ pub struct PolicyProblem {
 }
 
 /// One part while it is read.
-struct Reader<'a> {
+struct PolicyReader<'a> {
     code: &'static str,
     problems: &'a mut Vec<PolicyProblem>,
 }
 
-impl Reader<'_> {
+impl PolicyReader<'_> {
     fn problem(&mut self, pointer: String, message: Text, remedy: Text) {
         self.problems.push(PolicyProblem {
             code: self.code,
@@ -215,7 +217,7 @@ fn text(json: &Json) -> Option<String> {
     json.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-fn retry(reader: &mut Reader<'_>, json: &Json, base: &str) -> Option<Retry> {
+fn retry(reader: &mut PolicyReader<'_>, json: &Json, base: &str) -> Option<Retry> {
     let usual = Retry::default();
     let attempts = |json: &Json| {
         json.as_u64()
@@ -291,7 +293,7 @@ fn retry(reader: &mut Reader<'_>, json: &Json, base: &str) -> Option<Retry> {
     })
 }
 
-fn timeout(reader: &mut Reader<'_>, json: &Json) -> Option<NodeTimeout> {
+fn timeout(reader: &mut PolicyReader<'_>, json: &Json) -> Option<NodeTimeout> {
     let base = "/timeout";
     let Json::Object(object) = json else {
         let run = seconds(json).or_else(|| {
@@ -335,7 +337,7 @@ fn timeout(reader: &mut Reader<'_>, json: &Json) -> Option<NodeTimeout> {
     (found.run.is_some() || found.idle.is_some()).then_some(found)
 }
 
-fn cache(reader: &mut Reader<'_>, json: &Json) -> Option<Cache> {
+fn cache(reader: &mut PolicyReader<'_>, json: &Json) -> Option<Cache> {
     let base = "/cache";
     match json {
         Json::Bool(kept) => kept.then(Cache::default),
@@ -350,7 +352,7 @@ fn cache(reader: &mut Reader<'_>, json: &Json) -> Option<Cache> {
     }
 }
 
-fn fallback(reader: &mut Reader<'_>, json: &Json) -> Option<Fallback> {
+fn fallback(reader: &mut PolicyReader<'_>, json: &Json) -> Option<Fallback> {
     let base = "/fallback";
     let Json::Object(object) = json else {
         return reader.wrong(base, json, text!("an object"));
@@ -387,7 +389,7 @@ impl NodePolicy {
     pub(crate) fn read(record: &Json) -> (Self, Vec<PolicyProblem>) {
         let mut problems = Vec::new();
         let mut policy = Self::default();
-        let mut reader = Reader {
+        let mut reader = PolicyReader {
             code: "bad-retry",
             problems: &mut problems,
         };
@@ -431,6 +433,13 @@ impl NodePolicy {
         };
         policy.concurrency = counted("concurrency", "bad-concurrency");
         policy.max_visits = counted("max_visits", "bad-max-visits");
+        reader.code = "bad-type";
+        policy.summary = record.as_object().and_then(|record| {
+            let words = text!("a string");
+            reader.member(record, "", "summary", words, |json| {
+                json.as_str().map(str::to_owned)
+            })
+        });
         reader.code = "bad-effect";
         let words = text!("\"pure\", \"reads\", \"idempotent\" or \"once\"");
         policy.effect = record

@@ -74,6 +74,10 @@ pub fn json_schema() -> Json {
                 "description": "Super-steps after which a run is stopped as endless."
             },
             "limits": crate::limits::schema(),
+            "summary": {
+                "type": "string",
+                "description": "A template: what a finished run did, in Markdown, for people who read it."
+            },
             "invariants": { "$ref": "#/$defs/invariants" }
         },
         "$defs": {
@@ -192,6 +196,10 @@ fn node() -> Json {
                         "additionalProperties": false
                     }
                 ]
+            },
+            "summary": {
+                "type": "string",
+                "description": "A template: what a task of the node did, in Markdown, for people who read the run."
             },
             "invariants": { "$ref": "#/$defs/invariants" },
             "effect": {

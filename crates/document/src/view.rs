@@ -415,6 +415,12 @@ impl Document {
         self.head_text("description").unwrap_or_default()
     }
 
+    /// Returns the template that says in Markdown what a finished run did, if there is one.
+    pub fn summary(&self) -> Option<&str> {
+        self.head_text("summary")
+            .filter(|template| !template.trim().is_empty())
+    }
+
     /// Returns the number of super-steps after which a run is stopped as endless.
     pub fn recursion_limit(&self) -> u32 {
         let limit = self.head().get("recursion_limit").and_then(Json::as_u64);

@@ -22,14 +22,14 @@ pub use base::access::{self, Access, Grants, UnknownAccess};
 pub use base::files::{self, Stamp};
 pub use base::{schema_validator, secrets};
 pub use kinds::is_own_record;
-pub use mcp::{DeclaredServer, OfferedTool, Reached, declared_servers, with_server};
+pub use mcp::{DeclaredServer, OfferedTool, ServerAddress, declared_servers, with_server};
 pub use models::ModelSettings;
 pub use programs::helper::HelperProgram;
 pub use programs::{javascript, python};
 pub use project::{Environment, GraphSources, NestedError, document_hash};
 pub use registry::{
-    Built, Checked, KindInfo, NODE_DISABLED, NodeKind, PreviewGraph, Registry, Uncertain, Usage, bounds,
-    not_retried, refuse_disabled,
+    Built, Checked, KeyUsage, KindInfo, NODE_DISABLED, NodeKind, PreviewGraph, Registry, Uncertain, bounds,
+    may_pass, not_retried, refuse_disabled,
 };
 pub use state::schema;
 

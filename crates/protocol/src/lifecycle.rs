@@ -145,9 +145,9 @@ impl Nested {
 
     /// Records that a task in `ns` has ended; returns the graphs that it ran.
     pub(super) fn ends(&mut self, ns: &[String], end: &TaskEnd) -> Vec<Ended> {
-        let (status, error) = match end.failure() {
+        let (status, error) = match &end.failure {
             _ if !end.interrupts.is_empty() => (Status::Interrupted, None),
-            Some(failure) => (Status::Failed, Some(failure.message)),
+            Some(failure) => (Status::Failed, Some(failure.message.clone())),
             None => (Status::Completed, None),
         };
         let ran = |(below, task): &mut (Arc<[String]>, String)| {

@@ -23,10 +23,7 @@ async fn main() -> anyhow::Result<()> {
         ui_dir: Some(repository.join("ui/dist")),
         ..ServeOptions::default()
     };
-    let mut folders = Options {
-        examples_dir: Some(repository.join("graphs")),
-        ..Options::default()
-    };
+    let mut folders = Options::default().examples_dir(repository.join("graphs"));
     let mut args = std::env::args().skip(1);
     while let Some(name) = args.next() {
         let value = args.next().with_context(|| format!("{name} needs a value"))?;

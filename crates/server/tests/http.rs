@@ -18,12 +18,7 @@ use tokio::net::TcpStream;
 use tower::ServiceExt;
 
 async fn workbench(dir: &Path) -> Arc<Workbench> {
-    Workbench::open(Options {
-        data_dir: dir.join("data"),
-        ..Options::default()
-    })
-    .await
-    .unwrap()
+    Workbench::open(Options::new(dir.join("data"))).await.unwrap()
 }
 
 fn ui(dir: &Path) -> std::path::PathBuf {

@@ -81,10 +81,7 @@ fn main() {
 
 /// A database that does not wait for the disk, as LangGraph.js' does not: what waiting costs is measured by itself.
 fn normal(file: impl AsRef<Path>) -> SqliteSaver {
-    let options = SqliteOptions {
-        synchronous: Synchronous::Normal,
-        ..SqliteOptions::default()
-    };
+    let options = SqliteOptions::default().synchronous(Synchronous::Normal);
     SqliteSaver::open_with(file, options).unwrap()
 }
 
@@ -184,10 +181,7 @@ async fn commits(folder: &Path, synchronous: Synchronous) {
     let full = synchronous == Synchronous::Full;
     let pragma = if full { "FULL" } else { "NORMAL" };
     let steps = if full { STEPS / 5 } else { STEPS };
-    let options = SqliteOptions {
-        synchronous,
-        ..SqliteOptions::default()
-    };
+    let options = SqliteOptions::default().synchronous(synchronous);
     let file = folder.join(format!("sequential-{pragma}.db"));
     let saver = SqliteSaver::open_with(&file, options).unwrap();
     let work = small_steps(0, steps);
@@ -697,9 +691,7 @@ async fn waiting(folder: &Path) {
             Arc::new(
                 FileSaver::open_with(
                     folder.join("waiting"),
-                    FileOptions {
-                        synchronous: Synchronous::Normal,
-                    },
+                    FileOptions::default().synchronous(Synchronous::Normal),
                 )
                 .unwrap(),
             ),

@@ -20,10 +20,7 @@ fn config() -> RunConfig {
 
 /// A database that does not wait for the disk, as LangGraph.js' does not: `bench_storage` says what waiting costs.
 fn normal(file: impl AsRef<Path>) -> SqliteSaver {
-    let options = SqliteOptions {
-        synchronous: Synchronous::Normal,
-        ..SqliteOptions::default()
-    };
+    let options = SqliteOptions::default().synchronous(Synchronous::Normal);
     SqliteSaver::open_with(file, options).unwrap()
 }
 

@@ -19,7 +19,7 @@ pub mod transfer;
 use std::sync::Arc;
 
 pub use backend::{Backend, Location, path_of};
-use base::Stores;
+use base::{OpenMode, Stores};
 pub use base::{Synchronous, shown};
 pub use file::{FileOptions, FileSaver, FileStore};
 #[cfg(feature = "postgres")]
@@ -69,7 +69,7 @@ pub async fn open(url: &str) -> Result<Storage, StorageError> {
 
 /// Opens the backend that `url` names, with a configuration for its store.
 pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, StorageError> {
-    let opened = open_backend(url, config, false).await?;
+    let opened = open_backend(url, config, OpenMode::Create).await?;
     opened.ok_or_else(|| StorageError::Backend {
         what: format!("opening storage {:?}", shown(url)),
         cause: "nothing is stored there, and nothing was made".to_owned(),
@@ -85,19 +85,19 @@ pub async fn open_existing(url: &str) -> Result<Option<Storage>, StorageError> {
 
 /// Opens existing storage like [`open_existing`], with a configuration for its store.
 pub async fn open_existing_with(url: &str, config: StoreConfig) -> Result<Option<Storage>, StorageError> {
-    open_backend(url, config, true).await
+    open_backend(url, config, OpenMode::Existing).await
 }
 
 async fn open_backend(
     url: &str,
     config: StoreConfig,
-    existing: bool,
+    mode: OpenMode,
 ) -> Result<Option<Storage>, StorageError> {
     let (open, address) = backend::read(url)?;
-    if existing && address.path().is_some_and(backend::is_new) {
+    if mode == OpenMode::Existing && address.path().is_some_and(backend::is_new) {
         return Ok(None);
     }
-    let opened = open(address, config, existing).await?;
+    let opened = open(address, config, mode).await?;
     Ok(opened.map(|opened| Storage {
         checkpointer: opened.checkpointer,
         store: opened.store,

@@ -117,10 +117,7 @@ impl Reopening {
     }
 
     fn open(path: &std::path::Path) -> SqliteSaver {
-        let options = SqliteOptions {
-            synchronous: Synchronous::Full,
-            ..SqliteOptions::default()
-        };
+        let options = SqliteOptions::default().synchronous(Synchronous::Full);
         SqliteSaver::open_with(path, options).expect("the database opens again")
     }
 

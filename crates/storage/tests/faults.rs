@@ -444,10 +444,7 @@ async fn a_damaged_table_of_steps_keeps_nobody_from_storing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_locked_file_is_waited_for_and_then_reported() {
     let (_folder, file) = folder();
-    let options = SqliteOptions {
-        busy_timeout: Duration::from_millis(200),
-        ..SqliteOptions::default()
-    };
+    let options = SqliteOptions::default().busy_timeout(Duration::from_millis(200));
     let saver = SqliteSaver::open_with(&file, options).expect("a new database");
     let first = Draft::root(id(1))
         .set("x", 1)

@@ -55,9 +55,7 @@ impl Folders {
 async fn the_suite() {
     let folders = Folders::new();
     let make = async || {
-        let options = FileOptions {
-            synchronous: Synchronous::Full,
-        };
+        let options = FileOptions::default().synchronous(Synchronous::Full);
         Arc::new(FileSaver::open_with(folders.path(), options).expect("a new folder"))
             as Arc<dyn Checkpointer>
     };
@@ -379,19 +377,8 @@ async fn lists_go_on_beside_a_damaged_thread() {
         let threads: Vec<_> = found.damage.iter().map(|damage| damage.thread.clone()).collect();
         assert_eq!(threads, [None, Some("folder".into()), Some("t".into())]);
         // A rule for threads that nobody touches goes on with the others too.
-        let rule = Retention {
-            idle: Duration::ZERO,
-            keep: Keep::Latest,
-        };
-        let dry = retain(
-            &saver,
-            &rule,
-            1_900_000_000_000,
-            &Exempt::default(),
-            true,
-            &|_, _| true,
-        )
-        .await;
+        let rule = Retention::new(Duration::ZERO, Keep::Latest).dry_run(true);
+        let dry = retain(&saver, &rule, 1_900_000_000_000, &Exempt::default(), &|_, _| true).await;
         assert_eq!(dry.expect("looks").checkpoints, 2);
         // Who asks for the damaged one gets an error.
         let newest = saver.get(&"t".into(), "", None).await;

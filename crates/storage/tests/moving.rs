@@ -291,15 +291,12 @@ async fn a_rule_keeps_what_it_says_of_threads_that_nobody_touched() {
     )
     .expect("a time");
     let day = 86_400_000;
-    let rule = |keep| Retention {
-        idle: Duration::from_millis(day),
-        keep,
-    };
+    let rule = |keep| Retention::new(Duration::from_millis(day), keep);
     let exempt = Exempt {
         threads: HashSet::from([ThreadId::from("busy")]),
         checkpoints: Vec::new(),
     };
-    let young = retain(&*saver, &rule(Keep::Nothing), now, &exempt, false, &on)
+    let young = retain(&*saver, &rule(Keep::Nothing), now, &exempt, &on)
         .await
         .expect("a rule");
     assert_eq!(
@@ -309,7 +306,7 @@ async fn a_rule_keeps_what_it_says_of_threads_that_nobody_touched() {
     );
 
     let later = now + 2 * day;
-    let plan = retain(&*saver, &rule(Keep::Nothing), later, &exempt, true, &on)
+    let plan = retain(&*saver, &rule(Keep::Nothing).dry_run(true), later, &exempt, &on)
         .await
         .expect("a dry run");
     assert_eq!(
@@ -323,7 +320,7 @@ async fn a_rule_keeps_what_it_says_of_threads_that_nobody_touched() {
     );
 
     let state = graph.get_state(&StateRef::live("t")).await.expect("a state");
-    let went = retain(&*saver, &rule(Keep::Latest), later, &exempt, false, &on)
+    let went = retain(&*saver, &rule(Keep::Latest), later, &exempt, &on)
         .await
         .expect("a rule");
     assert!(went.threads == 0 && went.checkpoints > 0, "{went:?}");
@@ -351,7 +348,7 @@ async fn a_rule_keeps_what_it_says_of_threads_that_nobody_touched() {
         .expect("a thread");
     assert_eq!(busy.checkpoints, count("busy"));
 
-    let gone = retain(&*saver, &rule(Keep::Nothing), later, &exempt, false, &on)
+    let gone = retain(&*saver, &rule(Keep::Nothing), later, &exempt, &on)
         .await
         .expect("a rule");
     assert_eq!(gone.threads, 1);

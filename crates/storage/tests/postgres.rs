@@ -595,7 +595,7 @@ async fn damage_is_named_and_repaired() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn items_that_cannot_be_read_are_found_and_set_aside() {
+async fn items_that_cannot_be_read_are_found_and_quarantined() {
     let Some(server) = Postgres::start() else { return };
     let saver = open(server.url()).await;
     let store = saver.store(StoreConfig::default());
@@ -626,11 +626,11 @@ async fn items_that_cannot_be_read_are_found_and_set_aside() {
         ..StoreQuery::under(&["a"])
     };
     assert_eq!(store.search(all).await.expect("searches").len(), 249);
-    let aside = store
+    let quarantined = store
         .search(StoreQuery::under(&["damaged", "a", "b"]))
         .await
         .expect("reads");
-    assert_eq!(aside.len(), 2, "{aside:?}");
+    assert_eq!(quarantined.len(), 2, "{quarantined:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

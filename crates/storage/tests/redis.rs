@@ -699,7 +699,7 @@ async fn damage_is_named_and_repaired() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn items_that_cannot_be_read_are_found_and_set_aside() {
+async fn items_that_cannot_be_read_are_found_and_quarantined() {
     let Some(server) = Redis::start() else { return };
     let saver = open(server.url()).await;
     let store = RedisStore::open(server.url(), StoreConfig::default())
@@ -727,12 +727,12 @@ async fn items_that_cannot_be_read_are_found_and_set_aside() {
         ..StoreQuery::under(&["a"])
     };
     assert_eq!(store.search(one).await.expect("searches").len(), 1199);
-    let aside = store
+    let quarantined = store
         .get(&["damaged", "a", "b"], "key 7")
         .await
         .expect("reads")
         .expect("is kept");
-    assert_eq!(json!(aside.value), json!({"stored": "garbage"}));
+    assert_eq!(json!(quarantined.value), json!({"stored": "garbage"}));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

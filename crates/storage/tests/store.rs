@@ -134,7 +134,7 @@ async fn a_damaged_item_is_named_and_the_others_are_read() {
 }
 
 #[tokio::test]
-async fn a_check_finds_items_that_cannot_be_read_and_a_repair_sets_them_aside() {
+async fn a_check_finds_items_that_cannot_be_read_and_a_repair_quarantines_them() {
     let files = Files::new();
     let path = files.path();
     let saver = SqliteSaver::open(&path).expect("opens");
@@ -145,7 +145,7 @@ async fn a_check_finds_items_that_cannot_be_read_and_a_repair_sets_them_aside() 
     };
     put("good", 1).await;
     let conn = rusqlite::Connection::open(&path).expect("opens");
-    // Twice, so that what was set aside before is not lost.
+    // Twice, so that what was quarantined before is not lost.
     for broken in ["{\"n\":", "[1]"] {
         put("bad", 2).await;
         conn.execute(
@@ -170,11 +170,11 @@ async fn a_check_finds_items_that_cannot_be_read_and_a_repair_sets_them_aside() 
     }
     let left = store.search(StoreQuery::under(&["a"])).await.expect("searches");
     assert_eq!(left.iter().map(|item| &*item.key).collect::<Vec<_>>(), ["good"]);
-    let aside = store
+    let quarantined = store
         .search(StoreQuery::under(&["damaged", "a", "b"]))
         .await
         .expect("searches");
-    let mut stored: Vec<_> = aside
+    let mut stored: Vec<_> = quarantined
         .iter()
         .filter_map(|item| item.value.get("stored")?.as_str())
         .collect();

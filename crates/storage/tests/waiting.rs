@@ -143,10 +143,7 @@ async fn race(programs: [Arc<dyn Checkpointer>; 2], rounds: u64) {
 async fn two_programs_on_one_sqlite_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let open = || {
-        let options = SqliteOptions {
-            synchronous: Synchronous::Normal,
-            ..SqliteOptions::default()
-        };
+        let options = SqliteOptions::default().synchronous(Synchronous::Normal);
         Arc::new(SqliteSaver::open_with(folder.path().join("two.db"), options).expect("opens"))
     };
     race([open(), open()], 40).await;

@@ -30,9 +30,9 @@ impl fmt::Debug for Program {
     }
 }
 
-type Check = for<'a> fn(&'a [Program; 2]) -> Running<'a>;
+type ChangeCheck = for<'a> fn(&'a [Program; 2]) -> Running<'a>;
 
-pub(super) const CASES: [(&str, Check); 6] = [
+pub(super) const CASES: [(&str, ChangeCheck); 6] = [
     ("changes: another program's commits are noticed", |programs| {
         Box::pin(commits(programs))
     }),
@@ -205,11 +205,8 @@ async fn reads(programs: &[Program; 2]) -> Outcome {
         };
         maintenance.usage().await?;
         maintenance.verify(false).await?;
-        let pruning = Pruning {
-            dry_run: true,
-            ..Pruning::threads(["t".into()], Keep::Latest)
-        };
-        maintenance.prune(&pruning).await?;
+        let pruning = Pruning::threads(["t".into()], Keep::Latest);
+        maintenance.prune(&pruning.dry_run()).await?;
     }
     sleep(LATE).await;
     match (number(writer).await?, number(other).await?) == (own, before) {

@@ -7,6 +7,7 @@ use crate::error::Error;
 /// Settings of the export. What the exporter's own library reads from the environment (`OTEL_RESOURCE_ATTRIBUTES`,
 /// `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`, `OTEL_METRIC_EXPORT_INTERVAL`) applies in addition.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Options {
     /// Where spans go; None sends none.
     pub traces: Option<Target>,
@@ -22,6 +23,7 @@ pub struct Options {
 
 /// Destination of one signal.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Target {
     /// The full address that is posted to, e.g. `http://localhost:4318/v1/traces`.
     pub endpoint: String,
@@ -37,6 +39,12 @@ impl Target {
             timeout: Duration::from_secs(10),
         }
     }
+
+    /// Sets how long one request may take.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
 }
 
 impl Options {
@@ -51,6 +59,36 @@ impl Options {
             service_name: None,
             content: false,
         }
+    }
+
+    /// Sets where spans go; None sends none.
+    pub fn traces(mut self, target: impl Into<Option<Target>>) -> Self {
+        self.traces = target.into();
+        self
+    }
+
+    /// Sets where what runs cost goes; None sends none, and nothing is measured.
+    pub fn metrics(mut self, target: impl Into<Option<Target>>) -> Self {
+        self.metrics = target.into();
+        self
+    }
+
+    /// Adds a header to each request, e.g. a key of the service.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the `service.name` of the resource.
+    pub fn service_name(mut self, name: impl Into<String>) -> Self {
+        self.service_name = Some(name.into());
+        self
+    }
+
+    /// Exports the inputs and outputs of runs and tasks too, or does not.
+    pub fn content(mut self, content: bool) -> Self {
+        self.content = content;
+        self
     }
 
     /// Reads the options from the environment; returns `None` when it names no endpoint or switches export off.

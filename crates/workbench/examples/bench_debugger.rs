@@ -160,10 +160,7 @@ async fn recording() {
 
 async fn questions(checkpoints: usize) {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options {
-        data_dir: folder.path().to_path_buf(),
-        ..Options::default()
-    };
+    let options = Options::new(folder.path().to_path_buf());
     let workbench = Workbench::open(options).await.unwrap();
     let mut events = workbench.subscribe();
     let file = folder.path().join("graph.json");
@@ -363,10 +360,7 @@ async fn desk(threads: u64) {
         }
         std::fs::write(&export, lines).unwrap();
     }
-    let options = Options {
-        data_dir: folder.path().to_path_buf(),
-        ..Options::default()
-    };
+    let options = Options::new(folder.path().to_path_buf());
     let workbench = Workbench::open(options).await.unwrap();
     let params = format!("{threads} threads of {STEPS} checkpoints of 4 KB");
     let words = |words: &str| json!({"words": words});

@@ -54,10 +54,7 @@ struct Host {
 
 impl Host {
     async fn open(dir: &std::path::Path) -> Self {
-        let options = Options {
-            data_dir: dir.to_path_buf(),
-            ..Options::default()
-        };
+        let options = Options::new(dir.to_path_buf());
         let workbench = Workbench::open(options).await.unwrap();
         let events = workbench.subscribe();
         let mut host = Self {

@@ -44,7 +44,7 @@ pub use models::connections::key_of as connection_key;
 pub use models::secrets::{Keychain, Secrets};
 pub use runs::StopHandle;
 pub use runs::records::{Recorded, RunRecord, forget_threads};
-pub use runs::session::{Request, Session, Watcher};
+pub use runs::session::{RecordIn, RunRequest, Session, Watcher};
 pub use runs::trace::trace;
 pub use search::{Desk, Directory, Folder, Listed};
 pub use settings::person;
@@ -53,15 +53,18 @@ use superstep_document::text;
 pub use superstep_nodes::secrets::keep_memory_private;
 pub use superstep_nodes::serve_if_asked;
 pub use threads::compare::{Differences, Differing, compare};
-pub use threads::paths::paths;
+pub use threads::paths::{PathEnd, paths};
+pub use threads::task::{TaskWork, task_work};
+pub use threads::visits::Branch;
 pub use threads::{common, stored_state};
-pub use trust::{Granted, Trust, Wanted};
+pub use trust::{Granted, Trust, WantedAccess};
 pub use wire::commands;
 use wire::commands::{answer, parse};
 use wire::*;
 
 /// Locations of folders and of the database.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// The user's data folder; made when it is not there.
     pub data_dir: PathBuf,
@@ -73,6 +76,44 @@ pub struct Options {
     pub storage: Option<String>,
     /// Where keys are kept; the system's keychain when absent.
     pub secrets: Option<Arc<dyn Secrets>>,
+}
+
+impl Options {
+    /// Creates the options of a data folder.
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            data_dir: data_dir.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets where the examples are that come with the app.
+    #[must_use]
+    pub fn examples_dir(mut self, dir: impl Into<Option<PathBuf>>) -> Self {
+        self.examples_dir = dir.into();
+        self
+    }
+
+    /// Sets where new graphs are saved.
+    #[must_use]
+    pub fn graphs_dir(mut self, dir: impl Into<Option<PathBuf>>) -> Self {
+        self.graphs_dir = dir.into();
+        self
+    }
+
+    /// Sets where threads are kept.
+    #[must_use]
+    pub fn storage(mut self, url: impl Into<Option<String>>) -> Self {
+        self.storage = url.into();
+        self
+    }
+
+    /// Sets where keys are kept.
+    #[must_use]
+    pub fn secrets(mut self, secrets: Arc<dyn Secrets>) -> Self {
+        self.secrets = Some(secrets);
+        self
+    }
 }
 
 /// The application.

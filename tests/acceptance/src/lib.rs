@@ -24,19 +24,12 @@ pub struct App {
 impl App {
     /// Opens a workbench on a data folder.
     pub async fn open(data_dir: &Path) -> Self {
-        Self::open_with(Options {
-            data_dir: data_dir.to_path_buf(),
-            ..Options::default()
-        })
-        .await
+        Self::open_with(Options::new(data_dir.to_path_buf())).await
     }
 
     /// Opens a workbench with the repository's examples and these options.
     pub async fn open_with(options: Options) -> Self {
-        let options = Options {
-            examples_dir: Some(repository().join("graphs")),
-            ..options
-        };
+        let options = options.examples_dir(repository().join("graphs"));
         let workbench = Workbench::open(options).await.expect("the workbench opens");
         let events = workbench.subscribe();
         App { workbench, events }

@@ -9,7 +9,8 @@ use superstep::{
 };
 use superstep_suites::{Draft, id};
 
-use crate::place::{Backend, Place};
+use crate::place::Place;
+use superstep_storage::Backend;
 
 /// Steps, and messages of 1 KiB.
 const SIZE: u64 = 1_000;
@@ -27,7 +28,7 @@ pub async fn measure(backend: Backend, python: &Path, script: &Path) -> Result<(
         Backend::Postgres => "postgres",
         _ => return Err("LangGraph keeps threads in SQLite and PostgreSQL".into()),
     };
-    let (Some(ours), Some(theirs)) = (backend.place(), backend.place()) else {
+    let (Some(ours), Some(theirs)) = (Place::of(backend), Place::of(backend)) else {
         return Ok(());
     };
     let figures = work(&ours).await?;

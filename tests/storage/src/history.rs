@@ -9,7 +9,7 @@ mod names;
 mod operations;
 mod values;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -316,15 +316,9 @@ impl Run<'_> {
             Some(keep) => Scope::Threads(threads.iter().map(|n| thread(*n)).collect(), keep),
             None => Scope::Runs(threads.iter().map(|n| run_name(*n).to_owned()).collect()),
         };
-        let pruning = Pruning {
-            scope,
-            retain: retain
-                .iter()
-                .filter_map(|n| Some(self.pick(*n)?.id.clone()))
-                .collect(),
-            ended: HashSet::new(),
-            dry_run,
-        };
+        let retain = retain.iter().filter_map(|n| Some(self.pick(*n)?.id.clone()));
+        let mut pruning = Pruning::new(scope).retain(retain);
+        pruning.dry_run = dry_run;
         let got = self.saver.prune(&pruning).await.map_err(message)?;
         let sorted = |mut removal: Removal| {
             removal.branches.sort();

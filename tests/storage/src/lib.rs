@@ -1,6 +1,6 @@
 //! What every storage backend is put through, whatever it keeps threads in.
 //!
-//! Everything here reaches a backend by its URL ([`Backend::place`]), so that a new one joins with one line:
+//! Everything here reaches a backend by its URL ([`Place::of`]); a new one joins with its entry in the list of `superstep_storage`:
 //!
 //! - [`history`] does random operations on a backend and on a [`model`] that is too simple to be wrong, and compares.
 //! - [`items`] does the same for the long-term memory.
@@ -28,5 +28,5 @@ pub mod scale;
 pub mod witness;
 pub mod workload;
 
-pub use place::{Backend, Place, open};
+pub use place::{Place, open};
 pub use random::Random;

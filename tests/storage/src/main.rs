@@ -5,7 +5,8 @@
 
 use std::time::{Duration, Instant};
 
-use superstep_storage_tests::{Backend, beside, claims, crash, probe, scale};
+use superstep_storage::Backend;
+use superstep_storage_tests::{Place, beside, claims, crash, probe, scale};
 
 const USAGE: &str = "storage-trials crash [KILLS|MINUTESmin] [BACKEND ...]  1000 kills on every durable backend unless said
 storage-trials claims [ROUNDS] [BACKEND ...]  two at one thread 1000 times, and 50 threads frozen in a fiftieth of the rounds
@@ -112,7 +113,7 @@ fn chosen(arguments: &[String]) -> Result<Chosen, String> {
 }
 
 async fn claim(backend: Backend, rounds: u64) -> Result<(), String> {
-    let Some(place) = backend.place() else {
+    let Some(place) = Place::of(backend) else {
         return Ok(());
     };
     let trial = claims::Trial {
@@ -153,7 +154,7 @@ async fn claim(backend: Backend, rounds: u64) -> Result<(), String> {
 }
 
 async fn kill(backend: Backend, kills: u64, time: Duration) -> Result<(), String> {
-    let Some(place) = backend.place() else {
+    let Some(place) = Place::of(backend) else {
         return Ok(());
     };
     let began = Instant::now();

@@ -1,84 +1,12 @@
-//! A backend of a kind, and an empty place of it.
+//! Empty places of every backend.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use superstep::{Checkpointer, StorageError};
+use superstep_storage::{Backend, Location};
 use superstep_test_servers::{Postgres, Redis};
-
-/// A kind of backend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Backend {
-    /// `memory:`
-    Memory,
-    /// `sqlite:`
-    Sqlite,
-    /// `file:`
-    File,
-    /// `postgres:`, a database of its own on a server of the test's own.
-    Postgres,
-    /// `redis:`, keys of its own on a server of the test's own.
-    Redis,
-}
-
-impl Backend {
-    /// Every kind.
-    pub const ALL: &[Backend] = &[
-        Backend::Memory,
-        Backend::Sqlite,
-        Backend::File,
-        Backend::Postgres,
-        Backend::Redis,
-    ];
-
-    /// Returns the backend whose URLs begin with this scheme.
-    pub fn named(scheme: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|backend| backend.scheme() == scheme)
-    }
-
-    /// Returns the scheme with which the backend's URLs begin.
-    pub fn scheme(self) -> &'static str {
-        match self {
-            Backend::Memory => "memory",
-            Backend::Sqlite => "sqlite",
-            Backend::File => "file",
-            Backend::Postgres => "postgres",
-            Backend::Redis => "redis",
-        }
-    }
-
-    /// Returns whether the data of the backend is still there when another process, or the same one later, opens it.
-    pub fn is_durable(self) -> bool {
-        self != Backend::Memory
-    }
-
-    /// Returns whether several programs may have the backend open.
-    pub fn is_shared(self) -> bool {
-        self.is_durable() && self != Backend::File
-    }
-
-    /// Creates an empty place; `None` when it needs a server and servers are not wanted here.
-    pub fn place(self) -> Option<Place> {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let inside = |name: &str| folder.path().join(name).display().to_string();
-        let url = match self {
-            Backend::Memory => "memory:".to_owned(),
-            Backend::Sqlite => format!("sqlite:{}", inside("threads.db")),
-            Backend::File => format!("file:{}", inside("threads")),
-            Backend::Postgres => postgres()?.database(),
-            Backend::Redis => keys_of_its_own(redis()?.url()),
-        };
-        Some(Place {
-            backend: self,
-            url,
-            folder,
-        })
-    }
-}
 
 /// Storage for threads for the length of a test.
 #[derive(Debug)]
@@ -91,6 +19,21 @@ pub struct Place {
 }
 
 impl Place {
+    /// Creates an empty place; `None` when it needs a server and servers are not wanted here.
+    pub fn of(backend: Backend) -> Option<Self> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let inside = |name: &str| format!("{}:{}", backend.scheme(), folder.path().join(name).display());
+        let url = match (backend.location(), backend) {
+            (Location::Process, _) => backend.example().to_owned(),
+            (Location::File, _) => inside("threads.db"),
+            (Location::Folder, _) => inside("threads"),
+            (_, Backend::Postgres) => postgres()?.database(),
+            (_, Backend::Redis) => keys_of_its_own(redis()?.url()),
+            (Location::Server, _) => panic!("{backend:?} needs a server of the test's own"),
+        };
+        Some(Self { backend, url, folder })
+    }
+
     /// Opens it, as another program would.
     pub async fn open(&self) -> Result<Arc<dyn Checkpointer>, StorageError> {
         open(&self.url).await

@@ -11,7 +11,8 @@ use superstep::{
 };
 use superstep_suites::{Draft, id};
 
-use crate::place::Backend;
+use crate::place::Place;
+use superstep_storage::Backend;
 
 /// Commits that are handed over together.
 const BATCH: usize = 256;
@@ -77,7 +78,7 @@ async fn pair(backend: Backend, size: u64, kind: Kind) -> Result<Option<(Figures
 }
 
 async fn run(backend: Backend, size: u64, kind: Kind) -> Result<Option<Figures>, StorageError> {
-    let Some(place) = backend.place() else {
+    let Some(place) = Place::of(backend) else {
         return Ok(None);
     };
     let mut figures = Figures::new();

@@ -3,14 +3,18 @@ import { useCallback, useEffect, useState } from "react";
 import { create } from "zustand";
 import { Button } from "../components/Button";
 import { Spinner } from "../components/Spinner";
-import { moveNodes } from "../document/edits";
+import { moveNodes, type Point } from "../document/edits";
 import { edit } from "../document/edit";
+import { doc } from "../document/store";
+import { END, START } from "../document/types";
 import { shellIds } from "../lib/testIds";
-import { t } from "../lib/texts";
+import { t, tn } from "../lib/texts";
+import { runCommand } from "../state/commands";
 import { useJobs } from "../state/jobs";
 import { useSession } from "../state/session";
-import { showProblem } from "../state/toasts";
+import { showProblem, showToast } from "../state/toasts";
 import { arrange } from "./arrange";
+import { placesToKeep } from "./by-hand";
 import { scene } from "./scene";
 import { firstFit } from "./useCamera";
 import type { ViewHub } from "./view";
@@ -30,9 +34,13 @@ const useArranging = create<Going>(() => ({ going: null, work: null }));
 const MARGIN = 80;
 const roomFor = ({ size }: ViewHub) => ({ width: size.width - MARGIN, height: size.height - MARGIN });
 
-/** What is arranged, all when no names are given, and which way. */
+/**
+ * What is arranged, and which way. Without names those nodes are that no person has put where they are, or all of them, as
+ * they always are from top to bottom.
+ */
 export type AutoLayout = (how?: {
   readonly names?: readonly string[];
+  readonly all?: boolean;
   readonly down?: boolean;
 }) => Promise<void>;
 
@@ -41,21 +49,24 @@ export function useAutoLayout(hub: ViewHub): AutoLayout {
   const graphId = useSession((state) => state.graphId);
   useEffect(() => () => useArranging.getState().going?.abort(), [graphId]);
   return useCallback(
-    async ({ names, down = false } = {}) => {
+    async ({ names, down = false, all = down } = {}) => {
       if (useArranging.getState().going !== null) return;
       const going = new AbortController();
       useArranging.setState({ going, work: null });
       try {
+        const stays = names === undefined && !all ? placesToKeep(doc) : new Map<string, Point>();
         const positions = await arrange(scene, {
           signal: going.signal,
           size: roomFor(hub),
           down,
+          stays,
           begun: (work) => useArranging.setState({ work }),
           ...(names && { names }),
         });
         for (const name of positions.keys()) if (!scene.rect(name)) positions.delete(name);
         edit(t("canvas.edit.arrange"), (document) => moveNodes(document, positions));
         if (names === undefined) hub.fit(firstFit);
+        if (stays.size > 0) sayKept([...stays.keys()]);
       } catch (thrown) {
         if (!going.signal.aborted) showProblem(thrown);
       } finally {
@@ -65,6 +76,18 @@ export function useAutoLayout(hub: ViewHub): AutoLayout {
     [hub],
   );
 }
+
+/** Says what was not arranged, and how it is. */
+function sayKept(names: readonly string[]): void {
+  showToast({
+    tone: "info",
+    text: tn("canvas.kept.one", "canvas.kept.many", names.length, { name: nameShown(names[0] ?? "") }),
+    action: { label: t("canvas.command.layoutAll"), run: () => runCommand("view.layoutAll") },
+  });
+}
+
+const nameShown = (name: string) =>
+  name === START ? t("canvas.start") : name === END ? t("canvas.end") : name;
 
 export function Arranging() {
   const going = useArranging((state) => state.going);

@@ -8,10 +8,11 @@ import {
   SelectionMode,
   useReactFlow,
   type EdgeTypes,
+  type NodeProps,
   type NodeTypes,
   type OnMove,
 } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState, type ComponentType } from "react";
+import { memo, useCallback, useMemo, useRef, useState, type ComponentType } from "react";
 import type { Point } from "../document/edits";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -39,7 +40,7 @@ import { useClicks } from "./useClicks";
 import { useDrag } from "./useDrag";
 import { useGrid } from "./useGrid";
 import { useKnife } from "./useKnife";
-import { type CanvasEdge, useWindow } from "./useWindow";
+import { type CanvasEdge, type CanvasNode, useWindow } from "./useWindow";
 import { useWires } from "./useWires";
 import { ViewHub } from "./view";
 import { WaysMenu } from "./WaysMenu";
@@ -47,12 +48,12 @@ import { WireHint } from "./WireHint";
 import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import { canvasClass } from "./recipes";
 
+const NODES = { card: NodeCard, pill: EndPill, note: NoteCard, frame: NoteCard, far: FarNode };
 const NODE_TYPES: NodeTypes = {
-  card: NodeCard,
-  pill: EndPill,
-  note: NoteCard,
-  frame: NoteCard,
-  far: FarNode,
+  node: memo(function AnyNode(props: NodeProps<CanvasNode>) {
+    const Drawn = NODES[props.data.drawn];
+    return <Drawn {...props} />;
+  }),
 };
 const EDGE_TYPES: EdgeTypes = { line: GraphLine, jump: GraphJump };
 const MULTI_KEYS = ["Shift", "Control", "Meta"];
@@ -66,8 +67,6 @@ const REFUSED_LINE = { stroke: "var(--failed)", strokeDasharray: "6 4" };
 interface Props {
   /** The search for a node to add, which the palette draws. */
   readonly NodeSearch: ComponentType<NodeSearchProps>;
-  /** Gives the view away, to what measures the canvas. */
-  readonly onView?: (hub: ViewHub) => void;
 }
 
 export function Canvas(props: Props) {
@@ -78,7 +77,7 @@ export function Canvas(props: Props) {
   );
 }
 
-function Flow({ NodeSearch, onView }: Props) {
+function Flow({ NodeSearch }: Props) {
   const root = useRef<HTMLDivElement>(null);
   const flow = useReactFlow();
   const [hub] = useState(() => new ViewHub());
@@ -92,7 +91,7 @@ function Flow({ NodeSearch, onView }: Props) {
   const [ready, setReady] = useState(false);
   const onInit = useCallback(() => setReady(true), []);
   const area = useCamera(root, hub, graphId, ready);
-  const { nodes, edges } = useWindow(area, overview);
+  const { nodes, edges, more } = useWindow(area, overview);
 
   const place = useCallback(
     (screen: Point): Point => flow.screenToFlowPosition(screen, { snapToGrid: false }),
@@ -101,7 +100,6 @@ function Flow({ NodeSearch, onView }: Props) {
 
   useCanvasActions(root, hub, flow, place);
   useFollow(hub);
-  useEffect(() => onView?.(hub), [onView, hub]);
 
   const changes = useChanges();
   const grid = useGrid();
@@ -130,7 +128,8 @@ function Flow({ NodeSearch, onView }: Props) {
       {...onPress}
     >
       <Dots hub={hub} />
-      {overview && <Overview hub={hub} />}
+      {/* Stands in for the cards that are not mounted yet. */}
+      {(overview || more) && <Overview hub={hub} />}
       <ReactFlow<(typeof nodes)[number], CanvasEdge>
         nodes={nodes}
         edges={edges}

@@ -3,6 +3,7 @@ import { PointMenu, type MenuEntry } from "../components/Menu";
 import { deleteThings, setField } from "../document/edits";
 import { joinable, setEdgeForm } from "../document/edge-edits";
 import { askProbe } from "../debugger/state/asked";
+import { runTo } from "../debugger/run/actions";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";
 import { someEnabled } from "../document/disabled";
@@ -322,6 +323,11 @@ function lineEntries(id: string): MenuEntry[] {
   if (line.from !== START) {
     entries.push(
       {
+        id: "runTo",
+        label: t("debug.runTo"),
+        run: () => void runTo([{ when: "edge", node: line.from, to: line.to }]),
+      },
+      {
         id: "break",
         label: t("breakpoints.onEdge"),
         run: () => addBreakpoint({ when: "edge", node: line.from, to: line.to }),
@@ -420,6 +426,7 @@ function paneEntries(): MenuEntry[] {
     { id: "s1", separator: true },
     command("edit.selectAll", t("canvas.menu.selectAll")),
     command("view.layout", t("shell.menu.layout")),
+    command("view.layoutAll", t("canvas.command.layoutAll")),
     command("view.layoutDown", t("shell.menu.layoutDown")),
     command("view.fit", t("shell.menu.fit")),
     {

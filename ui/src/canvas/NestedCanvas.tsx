@@ -55,10 +55,11 @@ export function NestedCanvas({ threadId, path }: { threadId: string; path: reado
 
 function NestedGraph({ scene, threadId, ns }: { scene: Scene; threadId: string; ns: string }) {
   const { steps } = useWithin(threadId, ns);
-  const running = useStatus(threadId) === "running";
+  const isNow = useSession((session) => session.cursor.checkpointId === null);
+  const running = useStatus(threadId) === "running" && isNow;
   const overlay = useMemo(() => {
     const snapshot = asSnapshot(threadId, steps);
-    return computeOverlay({ ...(snapshot && { snapshot }), now: true, running, breakpoints: NONE });
-  }, [threadId, steps, running]);
+    return computeOverlay({ ...(snapshot && { snapshot }), now: isNow, running, breakpoints: NONE });
+  }, [threadId, steps, running, isNow]);
   return <StillGraph scene={scene} overlay={overlay} />;
 }

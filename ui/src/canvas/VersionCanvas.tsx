@@ -1,6 +1,6 @@
 /**
  * A version of the graph in the place of the graph as it is now: to look at, with what the thread's run says of it, or with
- * what differs from now.
+ * what differs from now or from another version.
  */
 import { ReactFlowProvider } from "@xyflow/react";
 import { useEffect, useMemo, useState } from "react";
@@ -24,15 +24,19 @@ const NOTHING: Overlay = { nodes: new Map(), edges: new Map() };
 const NONE: never[] = [];
 
 export function VersionCanvas({ version }: { version: ShownVersion }) {
-  const { content, problem } = useVersion(version.graphId, version.id);
+  const { content, problem: refused } = useVersion(version.graphId, version.id);
   const now = useDocumentVersion();
-  const { compare } = version;
+  const { compare, against } = version;
+  const other = useVersion(version.graphId, compare ? against?.id : undefined);
+  const problem = refused ?? other.problem;
   const drawn = useMemo(() => {
     if (content === null) return null;
     const older = recordsOf(content);
+    if (!compare) return { records: older, marks: new Map() };
+    if (against === undefined) return now >= 0 ? unionOf(older, doc.records()) : null;
+    return other.content === null ? null : unionOf(older, recordsOf(other.content));
     // Asked for again with each change of the document.
-    return compare && now >= 0 ? unionOf(older, doc.records()) : { records: older, marks: new Map() };
-  }, [content, compare, now]);
+  }, [content, compare, now, against, other.content]);
   const [scene, setScene] = useState<{ of: unknown; scene: Scene } | null>(null);
   useEffect(() => {
     if (drawn === null) return undefined;
@@ -59,7 +63,7 @@ export function VersionCanvas({ version }: { version: ShownVersion }) {
       {!problem && drawn && scene?.of === drawn && (
         <ReactFlowProvider>
           <StillGraph
-            key={version.id}
+            key={`${version.id} ${against?.id ?? ""}`}
             scene={scene.scene}
             overlay={compare ? NOTHING : overlay}
             marks={drawn.marks}

@@ -10,6 +10,7 @@ import type { ArrangeGraph } from "../ipc/bindings/ArrangeGraph";
 import { rpc } from "../ipc/client";
 import { stopJob, withJob } from "../state/jobs";
 import { turned, turnedBack } from "./arrange-down";
+import { around } from "./arrange-around";
 import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y, type Rect, union } from "./geometry";
 import type { Size } from "./viewport";
 import type { Scene } from "./window";
@@ -204,6 +205,8 @@ export interface Arranging {
   readonly start?: () => Promise<Engine>;
   /** These nodes only. */
   readonly names?: readonly string[];
+  /** Nodes that stay where they are; the others are arranged around them. */
+  readonly stays?: ReadonlyMap<string, Point>;
   /** From top to bottom, in the place of from left to right in rows. */
   readonly down?: boolean;
   /** Of the canvas. */
@@ -231,8 +234,9 @@ async function placesOf(
 const toPoint = (at: readonly [number, number] | undefined): Point => ({ x: at?.[0] ?? 0, y: at?.[1] ?? 0 });
 
 /**
- * New positions for all nodes, or for some of them; the start, or else the corner of them all, stays where it is. All of
- * them are broken into rows when a canvas of that size shows more of them so. Rejects when it is aborted.
+ * New positions for all nodes, or for some of them, or for those that do not stay; the start, or else the corner of them
+ * all, stays where it is. All of them are broken into rows when a canvas of that size shows more of them so. Rejects when it
+ * is aborted.
  */
 export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<string, Point>> {
   const { names: all, size, down = false } = how;
@@ -244,7 +248,7 @@ export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<st
   const loose = names.includes(END) && !scene.edgesOf(END).some((edge) => scene.linesOf(edge).length > 0);
   const task = taskOf(scene, loose ? names.filter((name) => name !== END) : names);
   const rects = new Map<string, Rect>();
-  const places = down
+  const boxes = down
     ? turnedBack(
         await placesOf(
           turned(task, (name) => scene.rect(name)?.width ?? 0),
@@ -252,21 +256,30 @@ export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<st
         ),
       )
     : await placesOf(task, how);
-  for (const [name, { x, y }] of places) {
+  for (const [name, { x, y }] of boxes) {
     const { width = 0, height = 0 } = scene.rect(name) ?? {};
     const room = roomOf(scene, name);
     rects.set(name, { x, y: y + room.top, width: width + room.right, height });
   }
   if (loose) {
-    const around = union(rects.values());
+    const placed = union(rects.values());
     const { width = 0, height = 0 } = scene.rect(END) ?? {};
-    const begin = rects.get(START) ?? around ?? { x: 0, y: 0 };
-    const behind = around
-      ? { x: around.x + around.width + LAYER_GAP, y: around.y + around.height + LAYER_GAP }
+    const begin = rects.get(START) ?? placed ?? { x: 0, y: 0 };
+    const behind = placed
+      ? { x: placed.x + placed.width + LAYER_GAP, y: placed.y + placed.height + LAYER_GAP }
       : begin;
     rects.set(END, { x: down ? begin.x : behind.x, y: down ? behind.y : begin.y, width, height });
   }
   const raw = size === undefined || all !== undefined || down ? rects : wrapped(rects, task.lines, size);
+  const places = anchored(scene, raw);
+  const stays = new Map([...(how.stays ?? [])].filter(([name]) => raw.has(name)));
+  if (stays.size === 0) return withFolded(scene, places);
+  const ideal = [...rects].map(([name, rect]) => [name, { ...rect, ...places.get(name) }] as const);
+  return withFolded(scene, around(new Map(ideal), stays, task.lines));
+}
+
+/** On the grid, the start where it is, or else the corner of them all. */
+function anchored(scene: Scene, raw: ReadonlyMap<string, Point>): Map<string, Point> {
   const corner = (points: readonly Point[]): Point => ({
     x: points.reduce((least, { x }) => Math.min(least, x), Infinity),
     y: points.reduce((least, { y }) => Math.min(least, y), Infinity),
@@ -275,13 +288,10 @@ export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<st
   const anchor = begin ?? corner([...raw.values()]);
   const stays = begin ? scene.position(START) : corner([...raw.keys()].map((name) => scene.position(name)));
   const snap = (value: number) => Math.round(value / GRID) * GRID;
-  return withFolded(
-    scene,
-    new Map(
-      [...raw].map(([name, point]) => [
-        name,
-        { x: snap(point.x - anchor.x + stays.x), y: snap(point.y - anchor.y + stays.y) },
-      ]),
-    ),
+  return new Map(
+    [...raw].map(([name, point]) => [
+      name,
+      { x: snap(point.x - anchor.x + stays.x), y: snap(point.y - anchor.y + stays.y) },
+    ]),
   );
 }

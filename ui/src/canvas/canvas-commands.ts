@@ -1,13 +1,13 @@
 /** What can be done to the graph by name and by key while the canvas is on screen. */
 import type { ReactFlowInstance } from "@xyflow/react";
-import { runTo } from "../debugger/run/actions";
+import { beforeNode, runTo } from "../debugger/run/actions";
 import { toggleBreakpoint } from "../debugger/run/breakpoints";
 import { deleteAndJoin, moveNodes, type Point } from "../document/edits";
 import { ERROR_PORT } from "../document/error-ways";
 import { nestedGraphOf, openNestedGraph } from "../document/nested-graphs";
 import { doc } from "../document/store";
 import { edit } from "../document/edit";
-import { END, nodeOf, NOTE, START } from "../document/types";
+import { edgeOf, END, nodeOf, NOTE, START } from "../document/types";
 import { t, tn } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
 import { useSession } from "../state/session";
@@ -21,6 +21,7 @@ import {
   readClipboard,
   writeClipboard,
 } from "./clipboard";
+import { notePlaced } from "./by-hand";
 import { union, type Rect } from "./geometry";
 import { deleteEverywhere, toggleEverywhere } from "./records";
 import { someFolded, toggleFolds, unfoldAll } from "./folds";
@@ -43,6 +44,16 @@ interface Context {
 const selection = () => useSession.getState().selection;
 /** Selected nodes that a run comes to. */
 const runNodes = () => ownNodes().filter((name) => nodeOf(doc.get(`node:${name}`)).kind !== NOTE);
+/** Where a run to the selected node, or over the selected edge, stops. */
+const stopsOfSelection = () => {
+  const [node, ...more] = runNodes();
+  const [edge] = selection().edges;
+  if (node !== undefined) return more.length === 0 ? beforeNode(node) : [];
+  const { sources, targets } = edgeOf(edge === undefined ? undefined : doc.get(`edge:${edge}`));
+  return sources
+    .filter((from) => from !== START)
+    .flatMap((from) => targets.map((to) => ({ when: "edge" as const, node: from, to })));
+};
 const ownNodes = () =>
   selection().nodes.filter((name) => name !== START && name !== END && doc.has(`node:${name}`));
 
@@ -91,6 +102,7 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
     );
     const name = tn("canvas.edit.move.one", "canvas.edit.move.many", names.length, { name: names[0] ?? "" });
     edit(name, (document) => moveNodes(document, positions), { merge: `nudge:${names.join()}` });
+    notePlaced(doc, names);
   };
   const walking = (direction: Direction): Command => ({
     id: `walk.${direction}`,
@@ -256,11 +268,8 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       id: "debug.runTo",
       title: t("debug.runTo"),
       group: t("shell.group.debug"),
-      enabled: () => runNodes().length === 1,
-      run: () =>
-        runNodes()
-          .slice(0, 1)
-          .forEach((name) => void runTo(name)),
+      enabled: () => stopsOfSelection().length > 0,
+      run: () => void runTo(stopsOfSelection()),
     },
     { id: "view.fit", title: t("shell.menu.fit"), group: view, run: () => fit() },
     {
@@ -284,6 +293,13 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       group: view,
       enabled: () => doc.names("node").length > 0,
       run: () => void autoLayout(),
+    },
+    {
+      id: "view.layoutAll",
+      title: t("canvas.command.layoutAll"),
+      group: view,
+      enabled: () => doc.names("node").length > 0,
+      run: () => void autoLayout({ all: true }),
     },
     {
       id: "view.layoutDown",

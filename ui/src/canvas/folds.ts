@@ -2,69 +2,24 @@
  * Frames that a person has folded to one card: which, and what lay in each then. Never of the document; kept in this
  * browser, by graph. What a frame held when it was folded stays in it until it is unfolded, wherever else something is put.
  */
-import { create } from "zustand";
-import { isObject } from "../document/types";
 import { listed } from "../lib/intl";
 import { t } from "../lib/texts";
 import { announce } from "../state/announce";
 import { useSession, type Selection } from "../state/session";
+import { graphStore } from "./graph-store";
 import { isHidden, type Ends, type Hidden } from "./hidden-wires";
 import { withHeld } from "./notes";
 import { scene } from "./scene";
 
-const STORE = "superstep.folded";
-
 type Folded = Readonly<Record<string, readonly string[]>>;
 
-const NONE: Folded = {};
+const folded = graphStore<readonly string[]>("superstep.folded", Array.isArray);
 
-function kept(): Readonly<Record<string, Folded>> {
-  try {
-    const value: unknown = JSON.parse(localStorage.getItem(STORE) ?? "{}");
-    const whole = ([, frames]: [string, unknown]) =>
-      isObject(frames) && Object.values(frames).every((names) => Array.isArray(names));
-    return Object.fromEntries(
-      Object.entries(isObject(value) ? value : {}).filter(whole),
-    ) as unknown as Record<string, Folded>;
-  } catch {
-    return {};
-  }
-}
-
-const useFolds = create<{ readonly graphs: Readonly<Record<string, Folded>> }>(() => ({ graphs: kept() }));
-
-const keyNow = () => useSession.getState().graphKey ?? "";
-const foldsNow = (): Folded => useFolds.getState().graphs[keyNow()] ?? NONE;
-
-function setFolds(folds: Folded): void {
-  const { [keyNow()]: _before, ...others } = useFolds.getState().graphs;
-  keep(Object.keys(folds).length === 0 ? others : { ...others, [keyNow()]: folds });
-}
-
-/** A graph that is saved for the first time, or elsewhere, is known by its new file. */
-function carry(from: string, to: string): void {
-  const { [from]: folds, ...others } = useFolds.getState().graphs;
-  if (folds) keep({ ...others, [to]: folds });
-}
-
-function keep(graphs: Readonly<Record<string, Folded>>): void {
-  useFolds.setState({ graphs });
-  try {
-    localStorage.setItem(STORE, JSON.stringify(graphs));
-  } catch {
-    // Without storage they last as long as the window.
-  }
-}
-
-const draw = () => scene.setFolded(new Map(Object.entries(foldsNow())));
+const draw = () => scene.setFolded(new Map(Object.entries(folded.now())));
 draw();
-useFolds.subscribe(draw);
+folded.subscribe(draw);
 useSession.subscribe((now, before) => {
-  if (now.graphKey !== before.graphKey) {
-    const same = now.graphId !== null && now.graphId === before.graphId;
-    if (same && now.graphKey !== null && before.graphKey !== null) carry(before.graphKey, now.graphKey);
-    draw();
-  }
+  if (now.graphKey !== before.graphKey) draw();
   // Whoever chooses one node, in a list or a message, wants to see it.
   const [only, ...others] = now.selection.nodes;
   if (now.selection !== before.selection && only !== undefined && others.length === 0) unfoldAround(only);
@@ -75,11 +30,11 @@ const without = (folds: Folded, frames: readonly string[]): Folded =>
 
 /** Folds frames, or unfolds them when all of them are folded. What was selected in one is selected no longer. */
 export function toggleFolds(frames: readonly string[]): void {
-  const folds = foldsNow();
+  const folds = folded.now();
   const open = frames.filter((frame) => !scene.isFolded(frame));
   announce(t(open.length === 0 ? "folds.said.unfolded" : "folds.said.folded", { names: listed(frames) }));
   if (open.length === 0) {
-    setFolds(without(folds, frames));
+    folded.set(without(folds, frames));
     return;
   }
   const held = open.map((frame) => {
@@ -88,27 +43,27 @@ export function toggleFolds(frames: readonly string[]): void {
     );
     return [frame, names] as const;
   });
-  setFolds({ ...folds, ...Object.fromEntries(held) });
+  folded.set({ ...folds, ...Object.fromEntries(held) });
   const { selection, select } = useSession.getState();
   const seen = selection.nodes.filter((name) => scene.shown(name) === name);
   if (seen.length < selection.nodes.length) select({ nodes: seen.length > 0 ? seen : [...open] });
 }
 
-export const unfoldAll = (): void => setFolds(NONE);
-export const someFolded = (): boolean => Object.keys(foldsNow()).some((frame) => scene.isFolded(frame));
+export const unfoldAll = (): void => folded.set({});
+export const someFolded = (): boolean => Object.keys(folded.now()).some((frame) => scene.isFolded(frame));
 
 /** Unfolds whatever a node is in, so that it is drawn itself. */
 export function unfoldAround(name: string): void {
-  for (let shown = scene.shown(name); shown !== name && shown in foldsNow(); shown = scene.shown(name))
-    setFolds(without(foldsNow(), [shown]));
+  for (let shown = scene.shown(name); shown !== name && shown in folded.now(); shown = scene.shown(name))
+    folded.set(without(folded.now(), [shown]));
 }
 
 /** A node has another name. */
 export function renameInFolds(from: string, to: string): void {
-  const folds = foldsNow();
+  const folds = folded.now();
   const named = (name: string) => (name === from ? to : name);
   if (!Object.entries(folds).some(([frame, names]) => frame === from || names.includes(from))) return;
-  setFolds(
+  folded.set(
     Object.fromEntries(Object.entries(folds).map(([frame, names]) => [named(frame), names.map(named)])),
   );
 }

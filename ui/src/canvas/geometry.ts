@@ -170,10 +170,13 @@ export function curve(from: Point, to: Point): string {
   return `M${from.x},${from.y} C${from.x + reach},${from.y} ${to.x - reach},${to.y} ${to.x},${to.y}`;
 }
 
+/** From a port to where a line round the nodes turns, at least. */
+export const TURN = 20;
+
 /** A line round the nodes: out to the right, along `laneY`, and back in from the left. */
 export function detour(from: Point, to: Point, laneY: number, inset = 0, outset = inset): string {
-  const right = from.x + 20 + outset;
-  const left = to.x - 20 - inset;
+  const right = from.x + TURN + outset;
+  const left = to.x - TURN - inset;
   const corner = 10;
   const down = laneY > from.y ? 1 : -1;
   const up = to.y < laneY ? -1 : 1;

@@ -1,6 +1,6 @@
 /** The shape of a line between two ports, with the place of its label. Pure: the canvas and the knife both use it. */
 import type { Point } from "../document/edits";
-import { curve, detour, isBack, JOIN_X, LABEL_HEIGHT, LABEL_X } from "./geometry";
+import { curve, detour, isBack, JOIN_X, LABEL_HEIGHT, LABEL_X, TURN } from "./geometry";
 import { leadOf, type Line } from "./lines";
 
 export interface LineShape {
@@ -49,6 +49,20 @@ export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): Li
     middle: line.beside === null ? middle : clearOf(middle, label, labelWidth),
     join,
   };
+}
+
+/** The way of a line in few straight parts, for the drawing in which its curves are not seen: by its lane, or past cards. */
+export function cornersOf(line: Line, from: Point, to: Point): readonly Point[] {
+  const { pass, lane } = line;
+  if (isBack(from, to) && lane !== null) {
+    const { label, lead } = leadOf(line);
+    const right = from.x + (lead > 0 ? LABEL_X + label : 0) + TURN + line.outset;
+    const left = to.x - TURN - line.inset;
+    const at = (x: number, y: number) => ({ x, y });
+    return [from, at(right, from.y), at(right, lane), at(left, lane), at(left, to.y), to];
+  }
+  if (pass === null) return [from, to];
+  return [from, { x: pass.left, y: pass.y }, { x: pass.right, y: pass.y }, to];
 }
 
 /** A label beside its line goes with the middle of the line while an end of it is dragged. */

@@ -35,8 +35,8 @@ it("draws a line that was taken at every zoom, and how often where no name stand
   ]);
   const scene = { rect: (name: string) => rects.get(name) };
   const lines = [
-    { from: "a", to: "b", lane: null },
-    { from: "b", to: "a", lane: null },
+    { from: "a", to: "b", lane: null, pass: null },
+    { from: "b", to: "a", lane: null, pass: null },
   ];
   const times = new Map([[edgeKey("a", "b"), { times: 3 }]]);
   const draw = (zoom: number) => {

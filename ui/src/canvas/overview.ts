@@ -6,7 +6,9 @@ import { readOverlay, urgentOverlay, type NodeOverlay } from "../debugger/overla
 import { edgeKey, type Overlay } from "../debugger/overlay/overlay-model";
 import { disabledOf } from "../document/disabled";
 import { type LitRole, readLit } from "../document/highlighted-key";
+import type { Point } from "../document/edits";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
+import { cornersOf } from "./line-path";
 import { type Scene } from "./window";
 import { startOf, type Line } from "./lines";
 import { type Size, type Viewport } from "./viewport";
@@ -100,15 +102,7 @@ export function drawOverview(
       const from = scene.rect(line.from);
       const to = scene.rect(line.to);
       if (!from || !to) continue;
-      const a = startOf(line, from);
-      const b = portOf(to, "in");
-      context.moveTo(a.x * zoom + x, a.y * zoom + y);
-      if (line.lane === null) context.lineTo(b.x * zoom + x, b.y * zoom + y);
-      else {
-        context.lineTo((a.x + 20) * zoom + x, line.lane * zoom + y);
-        context.lineTo((b.x - 20) * zoom + x, line.lane * zoom + y);
-        context.lineTo(b.x * zoom + x, b.y * zoom + y);
-      }
+      trace(context, cornersOf(line, startOf(line, from), portOf(to, "in")), viewport);
     }
     context.stroke();
     context.globalAlpha = 1;
@@ -155,6 +149,14 @@ export function drawOverview(
     }
     context.globalAlpha = 1;
   }
+}
+
+function trace(context: CanvasRenderingContext2D, corners: readonly Point[], { x, y, zoom }: Viewport): void {
+  corners.forEach((corner, index) => {
+    const [left, top] = [corner.x * zoom + x, corner.y * zoom + y];
+    if (index === 0) context.moveTo(left, top);
+    else context.lineTo(left, top);
+  });
 }
 
 /** What a node does with the key that is shown: a filled mark at its corner writes it, a ring reads it. */
@@ -232,17 +234,18 @@ export function drawTaken(
   context: CanvasRenderingContext2D,
   scene: Scene,
   lines: readonly Line[],
-  { x, y, zoom }: Viewport,
+  viewport: Viewport,
   paint: Paint,
   edges: ReadonlyMap<string, { readonly times: number }>,
 ): void {
+  const { x, y, zoom } = viewport;
   context.strokeStyle = paint.text;
   context.fillStyle = paint.text;
   context.lineWidth = 2;
   context.font = '600 10px "Inter Variable", sans-serif';
   context.textBaseline = "bottom";
   for (const line of lines) {
-    const { from, to, lane } = line;
+    const { from, to, lane, pass } = line;
     const times = edges.get(edgeKey(from, to))?.times ?? 0;
     const source = scene.rect(from);
     const target = scene.rect(to);
@@ -250,16 +253,11 @@ export function drawTaken(
     const a = startOf(line, source);
     const b = portOf(target, "in");
     context.beginPath();
-    context.moveTo(a.x * zoom + x, a.y * zoom + y);
-    if (lane !== null) {
-      context.lineTo((a.x + 20) * zoom + x, lane * zoom + y);
-      context.lineTo((b.x - 20) * zoom + x, lane * zoom + y);
-    }
-    context.lineTo(b.x * zoom + x, b.y * zoom + y);
+    trace(context, cornersOf(line, a, b), viewport);
     context.stroke();
     // In the middle of the line, where no name stands.
     if (times > 1 && zoom > 0.15) {
-      const middle = lane ?? (a.y + b.y) / 2;
+      const middle = lane ?? pass?.y ?? (a.y + b.y) / 2;
       context.fillText(`×${times}`, ((a.x + b.x) / 2) * zoom + x - 6, middle * zoom + y - 3);
     }
   }

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { useRename } from "../document/rename-question";
 import { doc } from "../document/store";
 import { openGraph } from "../document/open-graph";
@@ -8,7 +8,9 @@ import { usesOf } from "../document/rename";
 import { replaceHost } from "../ipc/client";
 import { useSession } from "../state/session";
 import { FAKE_KINDS, fakeHost } from "../test/fakeHost";
-import { renameEverywhere } from "./records";
+import { currentBreakpoints, followBreakpoints, setBreakpoint } from "../debugger/run/breakpoints";
+import { addWatch, watchesOf } from "../debugger/state/watches";
+import { renameEverywhere, renameKeyEverywhere } from "./records";
 
 const PROGRAM = "return { goto: 'ask' };";
 
@@ -22,6 +24,7 @@ beforeEach(() => {
     path: "/g.json",
     records: [
       { id: "doc", value: { name: "G" } },
+      { id: "key:total", value: { type: "number" } },
       { id: "node:ask", value: { kind: "ask", config: {} } },
       { id: "node:jump", value: { kind: "code", config: { source: PROGRAM } } },
       { id: "edge:ask->jump", value: { from: "ask", to: "jump" } },
@@ -53,5 +56,28 @@ describe("renaming a node", () => {
     expect(renameEverywhere("jump", "leap")).toBe(true);
     expect(useRename.getState().named).toBeNull();
     expect(doc.get("edge:ask->jump")).toMatchObject({ from: "ask", to: "leap" });
+  });
+});
+
+describe("renaming a state key", () => {
+  it("takes breakpoints and watches along", async () => {
+    const key = "/g.json";
+    replaceHost(
+      fakeHost(new Map(), {
+        "graph.steps": () => ({ dropped: false }),
+        "breakpoints.get": () => ({ graph: key, points: [] }),
+        "breakpoints.set": (kept: object) => kept,
+      }),
+    );
+    followBreakpoints();
+    useSession.getState().graphOpened("g", key, false);
+    await vi.waitFor(() => {
+      setBreakpoint({ id: "1", when: "watch", node: "", condition: "state.total > 2", enabled: true });
+      expect(currentBreakpoints()).toHaveLength(1);
+    });
+    addWatch(key, "state.total");
+    expect(renameKeyEverywhere("total", "sum")).toBe(true);
+    expect(currentBreakpoints()[0]?.condition).toBe("state.sum > 2");
+    expect(watchesOf(key)).toEqual(["state.sum"]);
   });
 });

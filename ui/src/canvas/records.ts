@@ -1,6 +1,7 @@
-/** Renaming and deleting nodes in the document and in what this window remembers of them, wherever it is asked for. */
+/** Renaming nodes and state keys, and deleting nodes, in the document and in what this window remembers of them, wherever it is asked for. */
 import { renameBreakpoints } from "../debugger/run/breakpoints";
 import { renamePin } from "../debugger/run/pins";
+import { renameInWatches } from "../debugger/state/watches";
 import { deleteThings, type Doomed } from "../document/edits";
 import { namedBy, namingKinds } from "../document/node-references";
 import type { GraphDocument } from "../document/document";
@@ -15,6 +16,7 @@ import { listed } from "../lib/intl";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
+import { renamePlaced } from "./by-hand";
 import { renameInFolds } from "./folds";
 import { knownKinds } from "./kinds";
 
@@ -35,10 +37,29 @@ export function renameEverywhere(from: string, to: string, programs?: readonly U
   const agreed = programs ?? [];
   if (!edit(name, (document) => renamed(document, knownKinds(), named, to, agreed))) return false;
   const session = useSession.getState();
-  renameBreakpoints(from, to);
+  renameBreakpoints("node", from, to);
   renamePin(from, to);
   renameInFolds(from, to);
+  renamePlaced(from, to);
   if (selected.includes(from)) session.select({ nodes: selected.map((each) => (each === from ? to : each)) });
+  return true;
+}
+
+/** Renames a state key with all that names it, the same way. */
+export function renameKeyEverywhere(from: string, to: string, programs?: readonly Use[]): boolean {
+  const named = { what: "key", name: from } as const;
+  const { leads } = useDocumentState.getState();
+  if (programs === undefined && usesOf(doc, knownKinds(), leads, named).some((use) => use.program)) {
+    askRename(named, to);
+    return false;
+  }
+  const agreed = programs ?? [];
+  const name = t("forms.edit.rename", { from, to });
+  if (!edit(name, (document) => renamed(document, knownKinds(), named, to, agreed))) return false;
+  const { graphKey, selection, select } = useSession.getState();
+  renameBreakpoints("key", from, to);
+  if (graphKey !== null) renameInWatches(graphKey, from, to);
+  if (selection.key === from) select({ key: to });
   return true;
 }
 

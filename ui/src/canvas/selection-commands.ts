@@ -9,6 +9,7 @@ import type { Command } from "../state/commands";
 import { useSession } from "../state/session";
 import { arrange, type Arrangement } from "./align";
 import { reached, type Along } from "./along";
+import { notePlaced } from "./by-hand";
 import type { Rect } from "./geometry";
 import { hiddenNow, showAllWires, toggleNodes, toggleOthers } from "./hidden-wires";
 import { knownKinds } from "./kinds";
@@ -45,9 +46,9 @@ function boxes(names: readonly string[]): Map<string, Rect> {
 
 /** Puts the selected nodes in line. */
 export function align(how: Arrangement): void {
-  edit(t(`forms.many.${how}`), (document) =>
-    moveNodes(document, withFolded(scene, arrange(boxes(selected()), how))),
-  );
+  const places = withFolded(scene, arrange(boxes(selected()), how));
+  edit(t(`forms.many.${how}`), (document) => moveNodes(document, places));
+  notePlaced(doc, places.keys());
 }
 
 function selectAlong(along: Along): void {

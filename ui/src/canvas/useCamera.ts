@@ -9,7 +9,15 @@ import { reveal } from "./reveal";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
-import { drawingAt, firstView, isRoomy, OVERVIEW_ZOOM, windowArea, type Viewport } from "./viewport";
+import {
+  drawingAt,
+  firstView,
+  isRoomy,
+  OVERVIEW_ZOOM,
+  stillServes,
+  windowArea,
+  type Viewport,
+} from "./viewport";
 
 /** Where a person left each graph, while the window is open. */
 const views = new Map<string, Viewport>();
@@ -33,6 +41,12 @@ export function useCamera(
   useEffect(() => {
     hub.place = (viewport, millis = 0) => void flow.setViewport(viewport, { duration: millis });
     let drawn = 0;
+    let resting: ReturnType<typeof setTimeout> | undefined;
+    const unzoom = (step: number) => {
+      drawn = step;
+      root.current?.style.setProperty("--unzoom", String(2 ** (-step / 12)));
+    };
+    let zoomed = 0;
     const apply = () => {
       const { transform, width, height } = store.getState();
       if (width === 0 || height === 0) return;
@@ -41,18 +55,22 @@ export function useCamera(
       const isOverview = viewport.zoom < OVERVIEW_ZOOM;
       const drawing = drawingAt(viewport.zoom);
       if (useCanvas.getState().drawing !== drawing) setCanvas({ drawing });
-      // In steps, so that not every frame of a zoom is a change of style.
+      // Each is a change of style of all cards: while a zoom goes on few are made, and the exact one when it rests.
       const step = drawing === "far" ? drawn : Math.min(0, Math.round(Math.log2(viewport.zoom) * 12));
-      if (step !== drawn) {
-        drawn = step;
-        root.current?.style.setProperty("--unzoom", String(2 ** (-step / 12)));
-      }
+      clearTimeout(resting);
+      if (Math.abs(step - drawn) >= COARSE) unzoom(step);
+      else if (step !== drawn) resting = setTimeout(() => unzoom(step), RESTS_MS);
       if (useCanvas.getState().overview !== isOverview) setCanvas({ overview: isOverview });
       const roomy = isRoomy(size);
       if (useCanvas.getState().roomy !== roomy) setCanvas({ roomy });
       if (!isOverview) {
         const next = windowArea(viewport, size);
-        setArea((before) => (sameArea(before, next) ? before : next));
+        const zooms = viewport.zoom !== zoomed;
+        zoomed = viewport.zoom;
+        setArea((before) => {
+          const serves = before !== null && zooms && stillServes(before, viewport, size);
+          return serves || sameArea(before, next) ? before : next;
+        });
       }
       const { graphId: id, graphKey } = useSession.getState();
       if (id === null || graphKey === null || settled.current !== id) return;
@@ -63,7 +81,7 @@ export function useCamera(
       }
     };
     apply();
-    return store.subscribe((state, before) => {
+    const stop = store.subscribe((state, before) => {
       if (
         state.transform !== before.transform ||
         state.width !== before.width ||
@@ -71,6 +89,10 @@ export function useCamera(
       )
         apply();
     });
+    return () => {
+      stop();
+      clearTimeout(resting);
+    };
   }, [flow, store, hub, root]);
 
   // A graph that is opened is shown whole, or as it was left.
@@ -109,6 +131,10 @@ export function useCamera(
 
   return area;
 }
+
+/** Steps of a twelfth of an octave that are made while a zoom goes on, and when it has ended. */
+const COARSE = 5;
+const RESTS_MS = 120;
 
 /** A panel that opens for a selection has opened by then. */
 const SETTLES_MS = 2000;

@@ -7,6 +7,7 @@ import { edit, mark, squashFrom } from "../document/edit";
 import { END, START } from "../document/types";
 import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
+import { notePlaced } from "./by-hand";
 import { lineNear } from "./interactions/hit";
 import { dropCopies, followShift, onAxis } from "./drag-keys";
 import { heldNow, holdFrames } from "./frame-drag";
@@ -72,6 +73,7 @@ export function useDrag(root: RefObject<HTMLDivElement | null>) {
     const begin = mark();
     const name = tn("canvas.edit.move.one", "canvas.edit.move.many", positions.size, { name: node.id });
     edit(name, (document) => moveNodes(document, positions));
+    notePlaced(doc, positions.keys());
     const line = splice === null ? undefined : scene.line(splice);
     if (line) {
       edit(t("canvas.edit.splice"), (document) => spliceIntoEdge(document, line.edge, line.part, node.id));

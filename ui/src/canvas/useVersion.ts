@@ -14,10 +14,12 @@ export interface ReadVersion {
 export const recordsOf = (content: VersionContent): DocumentRecord[] =>
   content.records.map(({ id, value }) => ({ id, value: value as Json }));
 
-export function useVersion(graphId: string, id: string): ReadVersion {
+/** Nothing is read without an id. */
+export function useVersion(graphId: string, id: string | undefined): ReadVersion {
   const [read, setRead] = useState<ReadVersion & { of: string }>({ of: "", content: null, problem: null });
   const of = `${graphId} ${id}`;
   useEffect(() => {
+    if (id === undefined) return undefined;
     const abort = new AbortController();
     rpc("graph.version", { graphId, id }, abort.signal).then(
       (content) => (abort.signal.aborted ? undefined : setRead({ of, content, problem: null })),

@@ -1,6 +1,6 @@
 /** Feeds React Flow the few nodes and lines that are near the view, with identities kept so that nothing re-renders for nothing. */
 import { Position, type Node } from "@xyflow/react";
-import { useMemo, useRef, useSyncExternalStore } from "react";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { useTakenEdges } from "../debugger/overlay/overlay";
 import { ERROR_PORT } from "../document/error-ways";
 import type { Jump } from "../document/node-references";
@@ -84,6 +84,10 @@ function useSeenJumps(version: number): readonly Jump[] {
   }, [version, taken]);
 }
 
+/** How a node is drawn. */
+export type Drawn = "card" | "pill" | "note" | "frame" | "far";
+export type CanvasNode = Node<{ readonly drawn: Drawn }, "node">;
+
 export type CanvasEdge = LineEdge | JumpEdge;
 
 /** The line of an edge of the document; a jump is none. */
@@ -95,8 +99,32 @@ const sameLines = (a: readonly Line[], b: readonly Line[]): boolean =>
   a.length === b.length && a.every((line, index) => line === b[index]);
 
 interface Mounted {
-  readonly nodes: Node[];
+  readonly nodes: CanvasNode[];
   readonly edges: CanvasEdge[];
+  /** Is something that is near the view yet to be mounted? */
+  readonly more: boolean;
+}
+
+/** More new nodes than this are mounted in several frames, those in the middle of the view first. */
+const MOST_NEW = 48;
+
+const NOTHING: Mounted = { nodes: [], edges: [], more: false };
+
+/** Takes from `near` what is too much for one frame, and answers it. */
+function putOff(near: Set<string>, area: Rect, isMounted: (name: string) => boolean): ReadonlySet<string> {
+  const fresh = [...near].filter((name) => !isMounted(name));
+  if (fresh.length <= MOST_NEW) return new Set();
+  const [x, y] = [area.x + area.width / 2, area.y + area.height / 2];
+  const away = (name: string) => {
+    const rect = scene.rect(name);
+    return rect ? Math.max(Math.abs(rect.x - x) / area.width, Math.abs(rect.y - y) / area.height) : 0;
+  };
+  const later = fresh
+    .map((name) => [away(name), name] as const)
+    .sort(([a], [b]) => a - b)
+    .slice(MOST_NEW);
+  for (const [, name] of later) near.delete(name);
+  return new Set(later.map(([, name]) => name));
 }
 
 export function useWindow(area: Rect | null, overview: boolean): Mounted {
@@ -106,18 +134,30 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
   const selectedLines = useCanvas((state) => state.lines);
   const hidden = useHidden();
   const seen = useSeenJumps(version);
-  const nodeCache = useRef(new Map<string, { rect: Rect; ports: Ports; node: Node }>());
+  const nodeCache = useRef(new Map<string, { rect: Rect; ports: Ports; node: CanvasNode }>());
   const jumpCache = useRef(new Map<string, JumpEdge>());
   const lineCache = useRef(new Map<string, LineEdge>());
 
-  return useMemo(() => {
+  const [round, setRound] = useState(0);
+
+  const mounted = useMemo((): Mounted => {
     void version;
-    if (!area || overview) return { nodes: [], edges: [] };
+    void round;
+    if (!area || overview) {
+      nodeCache.current = new Map();
+      return NOTHING;
+    }
     const chosen = new Set(selection.nodes);
     const near = new Set(scene.nodesIn(area));
     for (const name of moving.keys()) near.add(name);
     if (selection.nodes.length <= MAX_PINNED)
       for (const name of selection.nodes) if (scene.rect(name)) near.add(name);
+
+    const later = putOff(
+      near,
+      area,
+      (name) => nodeCache.current.get(name)?.node.data.drawn !== "far" && nodeCache.current.has(name),
+    );
 
     let lines: Line[] = scene.linesIn(area);
     if (moving.size > 0) {
@@ -129,15 +169,18 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
       }
       lines = [...new Map(lines.map((line) => [line.id, line])).values()];
     }
-    lines = lines.filter((line) => !isOutOfSight(line, hidden, selection));
+    const isLater = (line: Line) => later.has(scene.shown(line.from)) || later.has(scene.shown(line.to));
+    lines = lines.filter(
+      (line) => (later.size === 0 || !isLater(line)) && !isOutOfSight(line, hidden, selection),
+    );
     if (lines.length > MAX_LINES) {
       // Lines with an end in view say more than those that only pass through.
       const ends = (line: Line) => Number(near.has(line.from)) + Number(near.has(line.to));
       lines = lines.sort((a, b) => ends(b) - ends(a)).slice(0, MAX_LINES);
     }
 
-    const nodes: Node[] = [];
-    const nextNodes = new Map<string, { rect: Rect; ports: Ports; node: Node }>();
+    const nodes: CanvasNode[] = [];
+    const nextNodes = new Map<string, { rect: Rect; ports: Ports; node: CanvasNode }>();
     const mount = (node: string, far: boolean) => {
       const name = scene.shown(node);
       const rect = scene.rect(name);
@@ -145,7 +188,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
       const position = moving.get(name) ?? { x: rect.x, y: rect.y };
       const note = noteOf(scene.doc.get(`node:${name}`));
       const frame = scene.liesBehind(name) && !far;
-      const type = far
+      const drawn: Drawn = far
         ? "far"
         : name === START || name === END
           ? "pill"
@@ -161,7 +204,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
         old &&
         old.rect === rect &&
         old.ports === ports &&
-        old.node.type === type &&
+        old.node.data.drawn === drawn &&
         old.node.selected === selected &&
         old.node.position.x === position.x &&
         old.node.position.y === position.y;
@@ -172,9 +215,11 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
             ports,
             node: {
               id: name,
-              type,
+              // Of one type: React Flow measures a node whose type has changed, each by itself and in the middle of a frame.
+              type: "node",
               position,
-              data: {},
+              data: { drawn },
+              ...(far && { className: "far-node" }),
               width: rect.width,
               height: rect.height,
               // Said as measured too, so that React Flow does not measure it again.
@@ -185,7 +230,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
               ...(frame && { zIndex: FRAME_Z, dragHandle: ".note-grip", style: { pointerEvents: "none" } }),
               selectable: !far && !frame,
               draggable: !far,
-            } satisfies Node,
+            } satisfies CanvasNode,
           };
       nextNodes.set(name, entry);
       nodes.push(entry.node);
@@ -255,6 +300,13 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     jumpCache.current = nextJumps;
     nodeCache.current = nextNodes;
     lineCache.current = nextLines;
-    return { nodes, edges: jumps.length === 0 ? edges : [...edges, ...jumps] };
-  }, [version, area, overview, selection, moving, selectedLines, seen, hidden]);
+    return { nodes, edges: jumps.length === 0 ? edges : [...edges, ...jumps], more: later.size > 0 };
+  }, [version, area, overview, selection, moving, selectedLines, seen, hidden, round]);
+
+  useEffect(() => {
+    if (!mounted.more) return;
+    const frame = requestAnimationFrame(() => setRound((before) => before + 1));
+    return () => cancelAnimationFrame(frame);
+  }, [mounted]);
+  return mounted;
 }

@@ -17,16 +17,33 @@ export interface Size {
 const CELL = 200;
 /** Mounted around the view, on screen, so that a pan meets no empty border. */
 const OVERSCAN = 220;
+/** Times what is seen. */
+const MOST_BESIDES = 2.2;
 
 /** The part of the scene to mount for a view, snapped to cells; equal for views that need the same. */
 export function windowArea(viewport: Viewport, size: Size): Rect {
-  const cell = CELL / viewport.zoom;
-  const pad = OVERSCAN / viewport.zoom;
+  // Small cards are many: less of them is kept ready beside the view.
+  const [ready, step] = drawingAt(viewport.zoom) === "near" ? [OVERSCAN, CELL] : [OVERSCAN / 2, CELL / 2];
+  const cell = step / viewport.zoom;
+  const pad = ready / viewport.zoom;
   const left = Math.floor((-viewport.x / viewport.zoom - pad) / cell) * cell;
   const top = Math.floor((-viewport.y / viewport.zoom - pad) / cell) * cell;
   const right = Math.ceil(((-viewport.x + size.width) / viewport.zoom + pad) / cell) * cell;
   const bottom = Math.ceil(((-viewport.y + size.height) / viewport.zoom + pad) / cell) * cell;
   return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** Does what is mounted do for another zoom? It covers the view, and not so much besides that it costs more than a change. */
+export function stillServes(mounted: Rect, viewport: Viewport, size: Size): boolean {
+  const { x, y, zoom } = viewport;
+  const [left, top] = [-x / zoom, -y / zoom];
+  const [width, height] = [size.width / zoom, size.height / zoom];
+  const covers =
+    mounted.x <= left &&
+    mounted.y <= top &&
+    mounted.x + mounted.width >= left + width &&
+    mounted.y + mounted.height >= top + height;
+  return covers && mounted.width <= width * MOST_BESIDES && mounted.height <= height * MOST_BESIDES;
 }
 
 /** The view that shows `bounds` whole, in the middle, never larger than life. */

@@ -4,7 +4,7 @@
  */
 import RBush from "rbush";
 import type { Point } from "../document/edits";
-import { LABEL_X, type Rect } from "./geometry";
+import { LABEL_X, type Rect, TURN } from "./geometry";
 
 /** A line that leads back. */
 export interface Loop {
@@ -39,8 +39,6 @@ interface Box {
 const LANE_GAP = 24;
 /** From one lane to the next. */
 const LANE_STEP = 12;
-/** From a port to the turn of a line. */
-const TURN = 20;
 const TURN_STEP = 8;
 /** Past this many tries a lane may lie on another one. */
 const TRIES = 60;

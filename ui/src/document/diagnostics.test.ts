@@ -33,7 +33,13 @@ const said = () => useDocumentState.getState().diagnostics.map(({ message, remed
 
 function speak(words: Record<string, string> | null): void {
   setWords(
-    words && { texts: {}, commandNames: {}, kindAliases: {}, rust: (english: string) => words[english] },
+    words && {
+      texts: {},
+      commandNames: {},
+      kindAliases: {},
+      backends: {},
+      rust: (english: string) => words[english],
+    },
   );
   useSpoken.setState({ spoken: words ? "zh" : "en" });
 }

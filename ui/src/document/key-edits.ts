@@ -13,23 +13,23 @@ export function addKey(doc: GraphDocument, name: string, schema: JsonObject): Pa
   return doc.has(`key:${name}`) ? { ops: [] } : setRecord(doc, `key:${name}`, schema);
 }
 
-/** Rewrites `state.from` to `state.to` in expressions, templates and code. */
-function renameInText(text: string, from: string, to: string): string {
+/** Rewrites `state.from` to `state.to` in expressions, templates and code; `root` is another name of a state. */
+export function renameKeyInText(text: string, from: string, to: string, root = "state"): string {
   const name = from.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const simple = /^[A-Za-z_]\w*$/.test(to);
   return text
     .replace(
-      new RegExp(`\\bstate\\.${name}(?![\\w$])`, "g"),
-      simple ? `state.${to}` : `state[${JSON.stringify(to)}]`,
+      new RegExp(`\\b${root}\\.${name}(?![\\w$])`, "g"),
+      simple ? `${root}.${to}` : `${root}[${JSON.stringify(to)}]`,
     )
     .replace(
-      new RegExp(`\\bstate\\[(["'])${name}\\1\\]`, "g"),
-      (_, quote: string) => `state[${quote}${to}${quote}]`,
+      new RegExp(`\\b${root}\\[(["'])${name}\\1\\]`, "g"),
+      (_, quote: string) => `${root}[${quote}${to}${quote}]`,
     );
 }
 
 function renameDeep(value: Json, from: string, to: string, but?: ReadonlySet<string>): Json {
-  if (typeof value === "string") return but?.has(value) ? value : renameInText(value, from, to);
+  if (typeof value === "string") return but?.has(value) ? value : renameKeyInText(value, from, to);
   if (Array.isArray(value)) return value.map((item) => renameDeep(item, from, to, but));
   if (!isObject(value)) return value;
   return Object.fromEntries(

@@ -66,7 +66,3 @@ export function quickFixOf(code: string, record?: string): QuickFix | undefined 
     }
   );
 }
-
-/** The same for a task's error, which is written `Class('message')`. */
-export const quickFixOfError = (error: string): QuickFix | undefined =>
-  quickFixOf(/^\w+/.exec(error.trim())?.[0] ?? "");

@@ -11,6 +11,7 @@ import type { AskServer } from "./bindings/AskServer";
 import type { BookmarkCheckpoint } from "./bindings/BookmarkCheckpoint";
 import type { Breakpoints } from "./bindings/Breakpoints";
 import type { CancelWork } from "./bindings/CancelWork";
+import type { ChangeBreakpoints } from "./bindings/ChangeBreakpoints";
 import type { Changes } from "./bindings/Changes";
 import type { CheckBreakpoint } from "./bindings/CheckBreakpoint";
 import type { CheckInvariants } from "./bindings/CheckInvariants";
@@ -195,7 +196,7 @@ export interface Commands {
   "breakpoints.get": [ReadBreakpoints, Breakpoints];
   "pins.get": [ReadPins, Pins];
   "pins.set": [SetPin, Pins];
-  "breakpoints.set": [Breakpoints, Breakpoints];
+  "breakpoints.change": [ChangeBreakpoints, Breakpoints];
   "breakpoint.check": [CheckBreakpoint, Empty];
   "run.start": [StartRun, RunView];
   "run.stop": [StopRun, Empty];

@@ -18,7 +18,7 @@ it("says a problem in the language that is spoken when it is read", () => {
     "There is no thread {id}.": "没有线程 {id}。",
     "Choose another one.": "选择其他线程。",
   };
-  setWords({ texts: {}, commandNames: {}, kindAliases: {}, rust: (text) => words[text] });
+  setWords({ texts: {}, commandNames: {}, kindAliases: {}, backends: {}, rust: (text) => words[text] });
   expect(said()).toEqual(["没有线程 t1。", "选择其他线程。", "RpcProblem: 没有线程 t1。"]);
   setWords(null);
   expect(said()).toEqual(english);

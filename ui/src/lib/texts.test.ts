@@ -12,6 +12,7 @@ const catalogue: Catalogue = {
   },
   commandNames: { "find.open": ["搜索"] },
   kindAliases: {},
+  backends: {},
   rust: (english) => ({ Model: "模型", "No node is called {name}.": "没有名为 {name} 的节点。" })[english],
 };
 

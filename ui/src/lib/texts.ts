@@ -19,6 +19,7 @@ import { imports } from "./texts/import";
 import { language } from "./texts/language";
 import { memory } from "./texts/memory";
 import { query } from "./texts/query";
+import { report } from "./texts/report";
 import { result } from "./texts/result";
 import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
@@ -47,6 +48,7 @@ export const english = {
   ...language,
   ...memory,
   ...query,
+  ...report,
   ...result,
   ...task,
   ...trace,
@@ -58,6 +60,12 @@ export const english = {
 
 export type TextKey = keyof typeof english;
 
+/** What the settings say of a storage backend. */
+export interface BackendWords {
+  readonly title: string;
+  readonly summary: string;
+}
+
 /** The words of a language other than English. */
 export interface Catalogue {
   /** Texts by key. */
@@ -66,11 +74,19 @@ export interface Catalogue {
   readonly commandNames: Readonly<Record<string, readonly string[]>>;
   /** Other names that node kinds are found by, beside those that the workbench gives. */
   readonly kindAliases: Readonly<Record<string, readonly string[]>>;
+  /** Storage backends, by their scheme. */
+  readonly backends: Readonly<Record<string, BackendWords>>;
   /** Texts of node kinds, forms and problems, which come from the workbench in English: what it says for an English one. */
   readonly rust: (english: string) => string | undefined;
 }
 
-const ENGLISH: Catalogue = { texts: english, commandNames, kindAliases: {}, rust: () => undefined };
+const ENGLISH: Catalogue = {
+  texts: english,
+  commandNames,
+  kindAliases: {},
+  backends: {},
+  rust: () => undefined,
+};
 
 let words = ENGLISH;
 
@@ -110,6 +126,12 @@ export function aliasesOf(kind: {
 }): readonly string[] {
   const own = words.kindAliases[kind.kind];
   return own === undefined ? kind.aliases : [...own, ...kind.aliases];
+}
+
+/** What is said of a storage backend: the workbench's words, or the language's. */
+export function backendWords(backend: BackendWords & { readonly kind: string }): BackendWords {
+  const { title, summary } = backend;
+  return words.backends[backend.kind] ?? { title: fromWorkbench(title), summary: fromWorkbench(summary) };
 }
 
 /** A text of the workbench with what was filled into it. */

@@ -6,6 +6,7 @@ import { Menu } from "../components/Menu";
 import { dirtyDotClass, iconButton } from "../components/recipes";
 import { Tooltip } from "../components/Tooltip";
 import { RunningMark } from "../debugger/run/RunningMark";
+import { StoppedMark } from "../debugger/run/StoppedMark";
 import { useDocumentState, useGraphMeta } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -180,6 +181,7 @@ function OneTab({ tab, selected, dragged, onDrag, onDragOver }: OneTabProps) {
         >
           <span className="truncate">{title}</span>
           <RunningMark path={path} />
+          <StoppedMark path={path} />
           {dirty && (
             <span
               className={dirtyDotClass}

@@ -1,8 +1,9 @@
-/** Where inside nested graphs the run stands, over the canvas: each level leads to its graph. */
-import { ArrowUpFromDot, ChevronRight } from "lucide-react";
+/** Where inside nested graphs the run stands at the cursor, over the canvas: each level leads to its graph. */
+import { ArrowUpFromDot, ChevronRight, LocateFixed } from "lucide-react";
 import { Button } from "../components/Button";
 import { stepOut } from "../debugger/run/actions";
-import { showLevel, standsInside, useNested } from "../debugger/model/nested";
+import { showInnermost, showLevel, standsInside, useNested } from "../debugger/model/nested";
+import { useStatus } from "../debugger/model/status";
 import { useControls } from "../debugger/run/useControls";
 import { useGraphMeta } from "../document/store";
 import { shellIds } from "../lib/testIds";
@@ -16,7 +17,9 @@ export function NestedPath() {
   const use = useSession((session) => session.use);
   const { name } = useGraphMeta();
   const { stepOff } = useControls();
+  const asks = useStatus(cursor.threadId) === "asking";
   if (!standsInside(nested, { cursor, use })) return null;
+  const isPast = nested.at !== null;
   const levels = [name || t("shell.unnamed"), ...nested.path.map(({ node }) => node)];
   return (
     <nav
@@ -38,17 +41,30 @@ export function NestedPath() {
           </li>
         ))}
       </ol>
-      <Button
-        size="small"
-        variant="ghost"
-        icon={<ArrowUpFromDot size={14} aria-hidden />}
-        shortcut={shortcutOf("run.stepOut")}
-        disabled={stepOff !== null}
-        onClick={() => void stepOut()}
-        data-testid={shellIds.stepOut}
-      >
-        {t("debug.stepOut")}
-      </Button>
+      {nested.depth < nested.path.length && (
+        <Button
+          size="small"
+          variant="ghost"
+          icon={<LocateFixed size={14} aria-hidden />}
+          onClick={showInnermost}
+          data-testid={shellIds.nestedShow}
+        >
+          {isPast ? t("shell.nested.look") : t("shell.nested.show")}
+        </Button>
+      )}
+      {!isPast && !asks && (
+        <Button
+          size="small"
+          variant="ghost"
+          icon={<ArrowUpFromDot size={14} aria-hidden />}
+          shortcut={shortcutOf("run.stepOut")}
+          disabled={stepOff !== null}
+          onClick={() => void stepOut()}
+          data-testid={shellIds.stepOut}
+        >
+          {t("debug.stepOut")}
+        </Button>
+      )}
     </nav>
   );
 }

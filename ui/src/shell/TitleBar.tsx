@@ -104,6 +104,7 @@ export const MENU: readonly (readonly MenuCommand[])[] = [
     { id: "find.open", label: "find.open", graph: true },
     { id: "find.replace", label: "find.replaceCommand", graph: true },
     { id: "view.layout", label: "shell.menu.layout", graph: true },
+    { id: "view.layoutAll", label: "canvas.command.layoutAll", graph: true },
     { id: "view.layoutDown", label: "shell.menu.layoutDown", graph: true },
     { id: "view.fit", label: "shell.menu.fit", graph: true },
   ],

@@ -7,6 +7,11 @@ import { t } from "../lib/texts";
 import { setComparing, showVersion, type ShownVersion } from "../state/shown-version";
 
 export function VersionBar({ version }: { version: ShownVersion }) {
+  const { label, compare, against } = version;
+  const words =
+    compare && against
+      ? t("versions.shownTwo", { version: label, other: against.label })
+      : t("versions.shown", { version: label });
   return (
     <div
       className="absolute top-2.5 left-1/2 z-6 flex max-w-[calc(100%-20px)] -translate-x-1/2 items-center gap-1.5 rounded-lg border border-line-strong bg-surface-2 py-1 pr-1 pl-2.5 text-xs shadow-md"
@@ -14,11 +19,8 @@ export function VersionBar({ version }: { version: ShownVersion }) {
       data-testid={versionsIds.bar}
     >
       <History size={14} className="shrink-0 text-text-3" aria-hidden />
-      <span
-        className="min-w-0 truncate font-semibold"
-        title={t("versions.shown", { version: version.label })}
-      >
-        {t("versions.shown", { version: version.label })}
+      <span className="min-w-0 truncate font-semibold" title={words}>
+        {words}
       </span>
       <Button
         size="small"

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { followBreakpoints } from "../debugger/run/breakpoints";
 import { followPins } from "../debugger/run/pins";
+import { followStops } from "../debugger/run/stops";
 import { followInbox } from "../debugger/model/inbox";
 import { doc, useDocumentState } from "../document/store";
 import { flush, followDiagnostics, openGraph, reopenGraph } from "../document/open-graph";
@@ -30,6 +31,7 @@ async function start(): Promise<void> {
   followInbox();
   followBreakpoints();
   followPins();
+  followStops();
   // A window that was reloaded finds the documents it had, and the moment.
   const none = () => useDocumentState.getState().graphId === null;
   const last = none() ? await restoreTabs(info.open) : null;

@@ -9,14 +9,14 @@ afterEach(() => setWords(null));
 const delay: NodeKind = {
   kind: "delay",
   title: "Delay",
-  summary: "Waits for a while, or until a time.",
+  summary: "Waits for a duration or until a time.",
   icon: "clock",
   group: "state",
   aliases: ["wait"],
   configSchema: {
     description: "Waits.",
     properties: {
-      seconds: { title: "Seconds", default: "Delay", examples: ["Delay"] },
+      seconds: { title: "Duration (s)", default: "Delay", examples: ["Delay"] },
       title: { title: "Delay", enum: ["Delay"], "x-enum-labels": ["Delay"] },
     },
   },

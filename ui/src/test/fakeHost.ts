@@ -6,6 +6,9 @@ import { GraphDocument } from "../document/document";
 import { isObject, type Json } from "../document/types";
 import type { AppEvent } from "../ipc/bindings/AppEvent";
 import type { AppInfo } from "../ipc/bindings/AppInfo";
+import type { Breakpoint } from "../ipc/bindings/Breakpoint";
+import type { Breakpoints } from "../ipc/bindings/Breakpoints";
+import type { ChangeBreakpoints } from "../ipc/bindings/ChangeBreakpoints";
 import type { EventBatch } from "../ipc/bindings/EventBatch";
 import type { GraphView } from "../ipc/bindings/GraphView";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
@@ -20,6 +23,18 @@ const SECTIONS = [
   ["edge", "edges"],
   ["layout", "layout"],
 ] as const;
+
+/** The breakpoints of a graph after a change, as the workbench works them out. */
+export function changedBreakpoints(
+  before: readonly Breakpoint[],
+  { graph, points: changes, removed }: ChangeBreakpoints,
+): Breakpoints {
+  const name = (point: Breakpoint) => point.id ?? `${point.when}:${point.node}`;
+  const points = new Map(before.map((point) => [name(point), point]));
+  for (const id of removed) points.delete(id);
+  for (const point of changes) points.set(name(point), point);
+  return { graph, points: [...points.values()] };
+}
 
 /** A graph file as records, ids as in `crates/document`. */
 export function fileRecords(file: Json): { id: string; value: Json }[] {
@@ -70,7 +85,7 @@ export const FAKE_KINDS: NodeKind[] = [
   {
     kind: "model",
     title: "Model",
-    summary: "Asks a language model.",
+    summary: "Calls a language model.",
     icon: "sparkles",
     group: "models",
     aliases: [],
@@ -102,7 +117,7 @@ export const FAKE_KINDS: NodeKind[] = [
   {
     kind: "ask",
     title: "Ask",
-    summary: "Stops and asks a person; goes on with the answer.",
+    summary: "Pauses the run, asks a person and continues with the answer.",
     icon: "message-circle-question",
     group: "people",
     aliases: [],
@@ -159,7 +174,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
   let listener: ((batch: EventBatch) => void) | null = null;
   let seq = 0;
   const documents = new Map<string, Open>();
-  const breakpoints = new Map<string, unknown>();
+  const breakpoints = new Map<string, Breakpoints>();
   let next = 1;
   const settings = { theme: "system" as const, language: "system" as const, follow: false, welcomed: true };
 
@@ -209,9 +224,11 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
     }),
     "settings.set": (request) => request,
     "breakpoints.get": ({ graph }) => breakpoints.get(String(graph)) ?? { graph, points: [] },
-    "breakpoints.set": (request) => {
-      breakpoints.set(String(request["graph"]), request);
-      return request;
+    "breakpoints.change": (request) => {
+      const change = request as unknown as ChangeBreakpoints;
+      const changed = changedBreakpoints(breakpoints.get(change.graph)?.points ?? [], change);
+      breakpoints.set(change.graph, changed);
+      return changed;
     },
     "graph.new": ({ name }) =>
       open({ format: "superstep/1", name: String(name), state: {}, nodes: {}, edges: [] }, null),

@@ -64,6 +64,7 @@ Examples:
   superstep find --where 'state.retries > 2'                the first step after which it is true
   superstep find --passed refund,escalate --since 7d        threads that went through escalate after refund
   superstep find --at-end 'state.order.total > 100' --status done --column state.order.total
+  superstep find --graph-version 3f9a --cost-from 0.5       moments of a version, in threads that cost that much
   superstep find refund --json | jq -r '.moments[].thread_id'")]
 #[command(mut_arg("json", |json| json.help("Print JSON: {moments, searched, more}")))]
 pub(crate) struct FindArgs {
@@ -91,6 +92,12 @@ pub(crate) struct FindArgs {
     /// Only threads of this graph
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
+    /// Only moments that this version of a graph made: its id, or the beginning of it
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) graph_version: Option<String>,
+    /// Only threads whose runs have cost this much, in one currency, as far as their traces are kept
+    #[arg(long, value_name = "AMOUNT")]
+    pub(crate) cost_from: Option<f64>,
     /// Expression whose value is printed with each moment; may be given several times
     #[arg(long = "column", value_name = "EXPR")]
     pub(crate) columns: Vec<String>,

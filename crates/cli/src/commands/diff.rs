@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json as json_of};
 use superstep::{CheckpointId, Object, StateRef, Value};
 use superstep_workbench::wire::{ChangeKind, PathComparison, PathStep};
-use superstep_workbench::{Differences, Differing, common, compare, paths, stored_state};
+use superstep_workbench::{Differences, Differing, PathEnd, common, compare, paths, stored_state};
 
 use crate::args::diff::DiffArgs;
 use crate::commands::state::open;
@@ -30,8 +30,14 @@ pub(crate) async fn diff(args: &DiffArgs) -> Result<(), Fault> {
     );
     let (ancestor, paths) = paths(
         &*store.saver,
-        (&left.thread, &left.head),
-        (&right.thread, &right.head),
+        PathEnd {
+            thread: &left.thread,
+            head: &left.head,
+        },
+        PathEnd {
+            thread: &right.thread,
+            head: &right.head,
+        },
     )
     .await?;
     let equal: Vec<&str> = old

@@ -3,13 +3,16 @@
 use serde_json::json as json_of;
 use superstep::inspect::{ValueWrite, WriteOrigin, Writer};
 use superstep::{
-    CheckpointHead, CheckpointId, Decision, KeysRead, ListQuery, Name, Object, RecordedValue, StateRef,
-    TaskRecord, ThreadId, Value,
+    CheckpointHead, CheckpointId, Decision, Failure, KeysRead, ListQuery, Object, RecordedValue, StateRef,
+    TaskRecord, TaskSnapshot, ThreadId, Value,
 };
+use superstep_workbench::wire::{JoinWait, RecordedValueView, Visit, VisitsView};
+use superstep_workbench::{Branch, TaskWork, task_work};
 
 use crate::args::{ExplainArgs, WhyArgs};
 use crate::commands::state::open;
 use crate::fault::Fault;
+use crate::graph::GraphFile;
 use crate::out;
 use crate::place::Store;
 use crate::progress::json;
@@ -152,11 +155,77 @@ async fn checkpoint(
     Ok(store.saver.heads(&query).await?.into_iter().next())
 }
 
-/// Explanation of what a task of the step read and decided.
+/// Explanation of what a task of the step read and decided, and of how it ran.
 struct TaskExplained {
-    task: String,
-    node: Name,
+    snapshot: TaskSnapshot,
     record: Option<TaskRecord>,
+    work: TaskWork,
+}
+
+/// Status of a task, as JSON names it.
+fn status(task: &TaskSnapshot) -> &'static str {
+    match (&task.result, &task.error, task.interrupts.is_empty()) {
+        (Some(_), ..) => "done",
+        (None, Some(_), _) => "failed",
+        (None, None, false) => "asking",
+        (None, None, true) => "queued",
+    }
+}
+
+impl TaskExplained {
+    fn failed_attempts(&self) -> usize {
+        self.work.spans.iter().map(|span| span.attempts.len()).sum()
+    }
+
+    /// Returns where the result came from when the task did not work for it.
+    fn result_of(&self) -> Option<&'static str> {
+        let unworked = self.work.recorded && self.work.spans.is_empty();
+        if self.record.as_ref().is_some_and(|record| record.pinned) {
+            return Some("pin");
+        }
+        (self.snapshot.result.is_some() && unworked).then_some(match self.work.instead {
+            Some(_) => "branch",
+            None => "cache",
+        })
+    }
+
+    /// Returns why it ran as it did, or did not; nothing of a task that simply ran.
+    fn how(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        match self.result_of() {
+            Some("pin") => lines.push("did not run: its output is pinned".to_owned()),
+            Some("cache") => lines.push("did not run: its result came from the cache".to_owned()),
+            Some(_) => lines.push("did not run: used the result of another branch".to_owned()),
+            None if self.work.instead.is_some() => {
+                lines.push("repeated a side effect of another branch".to_owned());
+            }
+            None => {}
+        }
+        let attempts = self.failed_attempts();
+        match status(&self.snapshot) {
+            "done" if attempts > 0 => lines.push(format!(
+                "succeeded after {}",
+                out::count(attempts as u64, "failed attempt")
+            )),
+            "failed" => {
+                let failure = self.snapshot.error.as_deref().unwrap_or_default();
+                let gave_up = match attempts {
+                    0 => "failed".to_owned(),
+                    _ => format!("gave up after {}", out::count(attempts as u64 + 1, "attempt")),
+                };
+                let timed_out = matches!(
+                    &*Failure::from_shown(failure).class,
+                    "NodeTimeoutError" | "TimeoutError"
+                );
+                let timed_out = if timed_out { ", timed out" } else { "" };
+                lines.push(format!("{gave_up}{timed_out}: {failure}"));
+            }
+            "asking" => lines.push("waits for an answer".to_owned()),
+            "queued" => lines.push("queued: the step has not run it".to_owned()),
+            _ => {}
+        }
+        lines
+    }
 }
 
 pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
@@ -171,11 +240,14 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
         }
         None => newest.clone(),
     };
-    let Some(before) = after.parent.clone() else {
-        return Err(Fault::usage(format!(
-            "Checkpoint {} is the first of its thread: no step led to it.",
-            after.id
-        )));
+    let before = match args.open {
+        true => after.id.clone(),
+        false => after.parent.clone().ok_or_else(|| {
+            Fault::usage(format!(
+                "Checkpoint {} is the first of its thread: no step led to it. --open shows the step that begins from it.",
+                after.id
+            ))
+        })?,
     };
     let tuple = store
         .saver
@@ -187,30 +259,77 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
                 after.id
             ))
         })?;
-    let (_, graph) = open(&store, args.graph.as_deref(), &thread, &newest)?;
-    let state = graph.get_state(&StateRef::at(thread, before)).await?;
+    let (file, graph) = open(&store, args.graph.as_deref(), &thread, &newest)?;
+    let state = graph
+        .get_state(&StateRef::at(thread.clone(), before.clone()))
+        .await?;
     let records: std::collections::HashMap<_, _> = tuple.records().collect();
-    let explained: Vec<TaskExplained> = (state.tasks.iter())
-        .filter(|task| args.node.as_deref().is_none_or(|node| *node == *task.name))
-        .map(|task| TaskExplained {
-            task: task.id.to_string(),
-            node: task.name.clone(),
-            record: records.get(&task.id).cloned(),
-        })
-        .collect();
+    let dir = superstep_workbench::default_data_dir();
+    let mut explained = Vec::new();
+    for snapshot in state.tasks {
+        if args.node.as_deref().is_some_and(|node| *node != *snapshot.name) {
+            continue;
+        }
+        let work = match &dir {
+            Some(dir) => task_work(
+                dir,
+                thread.as_str(),
+                before.as_str(),
+                snapshot.id.as_str(),
+                &tuple.pending_writes,
+            )?,
+            None => TaskWork::default(),
+        };
+        explained.push(TaskExplained {
+            record: records.get(&snapshot.id).cloned(),
+            snapshot,
+            work,
+        });
+    }
+    let branch = Branch {
+        graph: &graph,
+        document: &file.document,
+        saver: &*store.saver,
+        thread: &thread,
+        tip: &newest,
+    };
+    let visits = match &args.node {
+        Some(node) => {
+            is_there(&file, node)?;
+            Some((node, branch.visits(node, &before).await?))
+        }
+        None => None,
+    };
+    let step = after.metadata.step + i64::from(args.open);
     if args.reading.json {
         let tasks: Vec<_> = explained.iter().map(explained_json).collect();
-        let step = after.metadata.step;
-        return Ok(out::pretty(
-            &json_of!({"checkpoint": after.id.as_str(), "step": step, "tasks": tasks}),
-        )?);
+        let made = (!args.open).then(|| after.id.as_str());
+        let mut shown = json_of!({"checkpoint": made, "from": before.as_str(), "step": step, "tasks": tasks});
+        if let Some((_, visits)) = &visits {
+            shown["visits"] = json_of!(visits);
+        }
+        return Ok(out::pretty(&shown)?);
     }
-    out::note(&format!(
-        "step {} led to checkpoint {}",
-        after.metadata.step, after.id
-    ));
+    out::note(&match args.open {
+        true => format!("step {step} begins from checkpoint {before}"),
+        false => format!("step {step} led to checkpoint {}", after.id),
+    });
+    if let Some((node, visits)) = &visits
+        && explained.is_empty()
+    {
+        for line in absence(node, visits) {
+            out::line(&out::plain(&line))?;
+        }
+    }
     for task in &explained {
-        out::line(&out::plain(&task.node))?;
+        out::line(&out::plain(&task.snapshot.name))?;
+        for line in task.how() {
+            out::line(&out::plain(&format!("  {line}")))?;
+        }
+        let joined = visits.iter().flat_map(|(_, visits)| &visits.waits);
+        for join in joined.filter(|join| join.missing.is_empty()) {
+            out::line(&out::plain(&format!("  {}", join_line(join))))?;
+        }
         let Some(record) = &task.record else {
             out::line("  not recorded")?;
             continue;
@@ -226,6 +345,89 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// Refuses the name of a node that the graph does not have.
+fn is_there(file: &GraphFile, node: &str) -> Result<(), Fault> {
+    let names: Vec<&str> = file.document.nodes().map(|(name, _)| name).collect();
+    if names.contains(&node) {
+        return Ok(());
+    }
+    Err(Fault::usage(format!(
+        "--node {node}: the graph has no such node. Its nodes are {}.",
+        names.join(", ")
+    )))
+}
+
+fn join_line(join: &JoinWait) -> String {
+    let came: Vec<String> = (join.came.iter())
+        .map(|arrival| match &arrival.visit {
+            Some(visit) => format!("{} (step {})", arrival.node, visit.step),
+            None => arrival.node.clone(),
+        })
+        .collect();
+    let (came, missing) = (came.join(", "), join.missing.join(", "));
+    match (came.is_empty(), missing.is_empty()) {
+        (true, _) => format!("waits for {missing}"),
+        (false, true) => format!("ran after {came}"),
+        (false, false) => format!("waits for {missing}; came: {came}"),
+    }
+}
+
+/// Says why a node has no task in the step, and where it has one.
+fn absence(node: &str, visits: &VisitsView) -> Vec<String> {
+    let place = |visit: &Visit| format!("step {} (from checkpoint {})", visit.step, visit.checkpoint_id);
+    let within = visits
+        .counted
+        .map_or(String::new(), |counted| format!(", in the last {counted} steps"));
+    let mut lines = match visits.total {
+        0 => vec![format!("{node} has not run on this branch{within}")],
+        _ => vec![format!("{node} did not run in this step")],
+    };
+    let waiting = visits.waits.iter().filter(|join| !join.missing.is_empty());
+    lines.extend(waiting.map(|join| format!("  {}", join_line(join))));
+    for way in &visits.not_taken {
+        let (from, edge) = (&way.from, &way.edge);
+        if !way.ran {
+            lines.push(format!("  {from} leads here and did not run in the step before"));
+            continue;
+        }
+        let decision = way.decision.as_ref();
+        lines.push(match decision.map(|decision| &decision.to[..]) {
+            None | Some([]) => format!("  {from} ran, and edge {edge} was not taken"),
+            Some(to) => format!("  {from} led to {} instead, edge {edge}", to.join(", ")),
+        });
+        let Some(decision) = decision else { continue };
+        if let Some(expression) = &decision.expression {
+            let result = decision.result.as_ref().map_or("", |_| "  ->  ");
+            let value = decision.result.as_ref().map_or_else(String::new, recorded_view);
+            lines.push(format!("      {expression}{result}{value}"));
+        }
+        for read in &decision.values {
+            lines.push(format!("      {} = {}", read.key, recorded_view(&read.value)));
+        }
+    }
+    lines.extend(
+        visits
+            .here
+            .as_ref()
+            .map(|visit| format!("  last ran in {}", place(visit))),
+    );
+    lines.extend(
+        visits
+            .next
+            .as_ref()
+            .map(|visit| format!("  runs next in {}", place(visit))),
+    );
+    lines
+}
+
+fn recorded_view(value: &RecordedValueView) -> String {
+    match (&value.value, value.size) {
+        (Some(value), _) => out::short(value, SHOWN),
+        (None, Some(size)) => format!("{size} bytes"),
+        (None, None) => "more than 64 KiB".to_owned(),
+    }
 }
 
 fn recorded(value: &RecordedValue) -> String {
@@ -274,11 +476,16 @@ fn lines(decision: &Decision) -> Vec<String> {
 fn explained_json(explained: &TaskExplained) -> serde_json::Value {
     let record = explained.record.as_ref().map(TaskRecord::to_value);
     let part = |name: &str| record.as_ref().and_then(|record| record.get(name)).map(json);
-    let mut entries: Object = [("node", explained.node.clone())].into_iter().collect();
-    entries.insert("task", explained.task.clone());
+    let task = &explained.snapshot;
+    let mut entries: Object = [("node", task.name.clone())].into_iter().collect();
+    entries.insert("task", task.id.to_string());
     entries.insert("recorded", explained.record.is_some());
     let mut object = json(&Value::Object(entries));
     object["reads"] = part("reads").unwrap_or_default();
     object["decisions"] = part("decisions").unwrap_or_else(|| json_of!([]));
+    object["status"] = status(task).into();
+    object["failed_attempts"] = explained.failed_attempts().into();
+    object["result_of"] = json_of!(explained.result_of());
+    object["error"] = json_of!(task.error);
     object
 }

@@ -245,14 +245,11 @@ async fn removal(store: &Store, args: &PruneArgs, marked: &Marked, dry_run: bool
     // What is kept is asked for unless runs are named.
     let keep = args.keep.map_or(Keep::Latest, |keep| keep.0);
     if let Some(days) = args.idle {
-        let rule = Retention {
-            idle: Duration::from_hours(24 * u64::from(days)),
-            keep,
-        };
+        let rule = Retention::new(Duration::from_hours(24 * u64::from(days)), keep).dry_run(dry_run);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let watch = progress("thread");
-        return Ok(retain(&*store.saver, &rule, now, &marked.exempt, dry_run, &watch).await?);
+        return Ok(retain(&*store.saver, &rule, now, &marked.exempt, &watch).await?);
     }
     let threads = args.threads.iter().map(|thread| ThreadId::from(thread.as_str()));
     let mut pruning = match args.runs.is_empty() {

@@ -8,7 +8,7 @@ use superstep::{CheckpointHead, CheckpointId, Graph, ThreadId};
 use superstep_nodes::Grants;
 use superstep_workbench::session::{self, Given, Start};
 use superstep_workbench::wire::{Breakpoint, RunLabels, RunModels};
-use superstep_workbench::{Request, Session};
+use superstep_workbench::{RecordIn, RunRequest, Session};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{RunArgs, Running};
@@ -87,7 +87,7 @@ pub(crate) async fn drive(
     start: Start,
     args: &Running,
 ) -> Result<(), Fault> {
-    let mut report = Report::new(args, thread.as_str(), &store.option, store.name != "memory:");
+    let mut report = Report::new(args, thread.as_str(), &store.option, store.is_durable());
     let graph = graph
         .with_checkpointer(store.saver.clone())
         .with_store(store.memory.clone());
@@ -104,7 +104,7 @@ pub(crate) async fn drive(
     let breakpoints = breakpoints.collect::<Result<Vec<_>, _>>()?;
     let records = store.records();
     let modes = report.modes().to_vec();
-    let request = Request {
+    let request = RunRequest {
         graph,
         document: &file.document,
         origin: file.origin(),
@@ -126,7 +126,11 @@ pub(crate) async fn drive(
         effects: args.effects.map(Into::into).unwrap_or_default(),
         take_over: args.take_over,
         cancel,
-        record: records.as_deref().map(|dir| (dir, store.name.as_str())),
+        record: records.as_deref().map(|data_dir| RecordIn {
+            data_dir,
+            storage: &store.name,
+            exchanges: file.exchanges.clone(),
+        }),
     };
     let session = Session::begin(&*store.saver, claimant(), request).await;
     report.begin(session.run_id())?;

@@ -136,6 +136,8 @@ pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
         }),
         since: args.since,
         until: args.until,
+        graph_version: args.graph_version,
+        cost_from: args.cost_from,
         columns: args.columns,
         limit: limit.min(PAGE),
         ..FindMoments::default()

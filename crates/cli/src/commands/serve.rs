@@ -16,15 +16,12 @@ pub(crate) async fn serve(args: ServeArgs) -> Result<(), Fault> {
             "The built interface (ui/dist) was not found; only commands and events are served. Build it, or name it with --ui.",
         );
     }
-    let folders = Options {
-        data_dir: match args.data {
-            Some(dir) => dir,
-            None => place::data_dir()?,
-        },
-        examples_dir: folder(args.examples, "graphs", "", "--examples")?,
-        storage: args.db.url(),
-        ..Options::default()
-    };
+    let folders = Options::new(match args.data {
+        Some(dir) => dir,
+        None => place::data_dir()?,
+    })
+    .examples_dir(folder(args.examples, "graphs", "", "--examples")?)
+    .storage(args.db.url());
     let workbench = Workbench::open(folders).await?;
     let options = ServeOptions {
         port: args.port,

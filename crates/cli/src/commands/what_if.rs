@@ -10,7 +10,7 @@ use superstep_document::{Diagnostic, Document};
 use superstep_nodes::models::Exchange;
 use superstep_nodes::{Registry, files};
 use superstep_workbench::Instance;
-use superstep_workbench::what_if::{self, Bench, Ground, Setting};
+use superstep_workbench::what_if::{self, Bench, Setting, WhatIfHost};
 use superstep_workbench::wire::{
     Problem, RunModels, ValueView, WhatIfGrid, WhatIfLimit, WhatIfResult, WhatIfStatus, WhatIfView,
 };
@@ -37,7 +37,7 @@ struct Graphs {
     trust: bool,
 }
 
-impl Ground for Graphs {
+impl WhatIfHost for Graphs {
     fn graph(&self, document: &Document, models: &RunModels) -> Result<(Graph, GraphVersion), Problem> {
         let file = self.file.changed(document.clone(), models.clone());
         let grants = file
@@ -144,7 +144,7 @@ pub(crate) async fn what_if(args: WhatIfArgs) -> Result<(), Fault> {
             .as_ref()
             .map(|own| own.id().to_owned())
             .unwrap_or_default(),
-        ground: Arc::new(Graphs {
+        host: Arc::new(Graphs {
             registry,
             file,
             store: store.clone(),

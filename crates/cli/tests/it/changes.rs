@@ -19,10 +19,7 @@ struct App {
 
 impl App {
     async fn open(user: &User) -> Self {
-        let workbench = Workbench::open(Options {
-            data_dir: user.dir.path().join("data"),
-            ..Options::default()
-        });
+        let workbench = Workbench::open(Options::new(user.dir.path().join("data")));
         let workbench = workbench.await.unwrap();
         let events = workbench.subscribe();
         Self { workbench, events }

@@ -32,10 +32,7 @@ struct App {
 
 impl App {
     async fn open(user: &User) -> Self {
-        let options = Options {
-            data_dir: user.dir.path().join("data"),
-            ..Options::default()
-        };
+        let options = Options::new(user.dir.path().join("data"));
         let workbench = Workbench::open(options).await.unwrap();
         let events = workbench.subscribe();
         Self { workbench, events }

@@ -98,3 +98,100 @@ fn the_edges_of_a_step_say_why() {
         refused.err
     );
 }
+
+#[test]
+fn a_node_that_did_not_run_says_why() {
+    let user = User::new();
+    let assign = |key: &str| json!({"kind": "assign", "config": {"set": {key: "state.n + 1"}}});
+    let graph = json!({
+        "format": "superstep/1", "name": "Waiting",
+        "state": {"n": {"type": "integer", "default": 0}, "a": {"type": "integer"}, "b": {"type": "integer"},
+            "c": {"type": "integer"}},
+        "nodes": {
+            "one": assign("a"), "two": assign("b"), "both": assign("c"), "never": assign("n"),
+            "late": {"kind": "delay", "config": {"seconds": "0"}},
+            "flaky": {"kind": "code", "retry": {"attempts": 2, "initial_interval": 0.01, "jitter": false,
+                "retry_on": ["CodeError"]}, "config": {"source": "throw new Error('no');"}}
+        },
+        "edges": [
+            {"from": "__start__", "to": "one"}, {"from": "__start__", "to": "late"},
+            {"from": "one", "to": "never", "when": "state.n > 5"},
+            {"from": "late", "to": "two"}, {"from": ["one", "two"], "to": "both"},
+            {"from": "both", "to": "flaky"}
+        ]
+    });
+    let file = user.dir.path().join("graph.json");
+    std::fs::write(&file, graph.to_string()).unwrap();
+    user.expect(
+        1,
+        &["run", file.to_str().unwrap(), "--thread", "t", "--input", "{}"],
+    );
+    let history = user.expect(0, &["history", "t", "--json"]).json();
+    // The checkpoint after the step in which this node ran.
+    let after = |node: &str| {
+        let list = history.as_array().unwrap();
+        let before = list.iter().position(|state| {
+            let next = state["next"].as_array().unwrap();
+            next.iter().any(|name| name == node)
+        });
+        let id = &list[before.unwrap() - 1]["config"]["configurable"]["checkpoint_id"];
+        id.as_str().unwrap().to_owned()
+    };
+    let second = after("two");
+    let explain = |node: &str, at: &str| {
+        user.expect(0, &["explain", "t", "--node", node, "--checkpoint", at])
+            .out
+    };
+    let text = explain("both", &second);
+    assert!(
+        text.starts_with("both did not run in this step")
+            && text.contains("waits for two; came: one (step 1)"),
+        "{text}"
+    );
+    assert!(text.contains("runs next in step 3"), "{text}");
+    let text = explain("never", &second);
+    for part in [
+        "never has not run on this branch",
+        "one ran, and edge",
+        "state.n > 5  ->  false",
+        "n = 0",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text = explain("both", &after("both"));
+    assert!(text.contains("ran after one (step 1), two (step 2)"), "{text}");
+    let seen = user
+        .expect(
+            0,
+            &[
+                "explain",
+                "t",
+                "--node",
+                "never",
+                "--checkpoint",
+                &second,
+                "--json",
+            ],
+        )
+        .json();
+    assert_eq!(
+        (&seen["tasks"], &seen["visits"]["notTaken"][0]["from"]),
+        (&json!([]), &json!("one"))
+    );
+    // The step that has not ended.
+    let open = user.expect(0, &["explain", "t", "--open", "--json"]).json();
+    let task = &open["tasks"][0];
+    assert_eq!(
+        (
+            &task["node"],
+            &task["status"],
+            &task["failed_attempts"],
+            &open["checkpoint"]
+        ),
+        (&json!("flaky"), &json!("failed"), &json!(1), &json!(null))
+    );
+    let text = user.expect(0, &["explain", "t", "--open"]).out;
+    assert!(text.contains("gave up after 2 attempts: CodeError"), "{text}");
+    let refused = user.expect(2, &["explain", "t", "--node", "nobody"]);
+    assert!(refused.err.contains("no such node"), "{}", refused.err);
+}

@@ -14,11 +14,7 @@ use crate::{Done, User, example};
 /// The app with a folder of threads open.
 async fn app(user: &User) -> (Arc<Workbench>, String) {
     let db = format!("file:{}", user.dir.path().join("threads").display());
-    let options = Options {
-        data_dir: user.dir.path().join("data"),
-        storage: Some(db.clone()),
-        ..Options::default()
-    };
+    let options = Options::new(user.dir.path().join("data")).storage(db.clone());
     (Workbench::open(options).await.unwrap(), db)
 }
 

@@ -8,10 +8,7 @@ use superstep_workbench::{Options, Workbench};
 use crate::{User, example};
 
 async fn app(user: &User) -> Arc<Workbench> {
-    let options = Options {
-        data_dir: user.dir.path().join("data"),
-        ..Options::default()
-    };
+    let options = Options::new(user.dir.path().join("data"));
     Workbench::open(options).await.unwrap()
 }
 

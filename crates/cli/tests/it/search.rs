@@ -139,3 +139,55 @@ fn a_probe_gives_a_line_for_each_visit() {
         nothing.err
     );
 }
+
+#[test]
+fn moments_are_found_by_the_version_that_made_them() {
+    let user = User::new();
+    let file = user.dir.path().join("graph.json");
+    let graph = |say: &str| {
+        json!({
+            "format": "superstep/1", "name": "Versions", "state": {"said": {"type": "string"}},
+            "nodes": {"say": {"kind": "assign", "config": {"set": {"said": format!("'{say}'")}}}},
+            "edges": [{"from": "__start__", "to": "say"}, {"from": "say", "to": "__end__"}]
+        })
+    };
+    let path = file.to_str().unwrap();
+    let run = |say: &str, thread: &str| {
+        std::fs::write(&file, graph(say).to_string()).unwrap();
+        user.expect(0, &["run", path, "--thread", thread, "--input", "{}"]);
+    };
+    run("one", "t1");
+    run("two", "t2");
+    // It has gone on with the second version.
+    run("one", "both");
+    run("two", "both");
+    let version = |thread: &str| {
+        let state = user.expect(0, &["state", thread, "--json"]).json();
+        state["metadata"]["graph_version"].as_str().unwrap().to_owned()
+    };
+    let (one, two) = (version("t1"), version("t2"));
+    assert_ne!(one, two);
+    let find = |version: &str| {
+        user.expect(
+            0,
+            &[
+                "find",
+                "--graph-version",
+                version,
+                "--column",
+                "state.said",
+                "--json",
+            ],
+        )
+        .json()
+    };
+    let found = find(&one[..12]);
+    assert_eq!(threads(&found), ["both", "t1"]);
+    assert_eq!(found["moments"][0]["columns"], json!(["one"]), "as it was then");
+    let found = find(&two);
+    assert_eq!(threads(&found), ["both", "t2"]);
+    assert_eq!(found["moments"][0]["columns"], json!(["two"]));
+    assert_eq!(find("nothing")["moments"], json!([]));
+    let dear = user.expect(0, &["find", "--cost-from", "0.01", "--json"]).json();
+    assert_eq!(dear["moments"], json!([]), "no run asked a model");
+}

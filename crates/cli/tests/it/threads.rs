@@ -645,10 +645,7 @@ fn checkpoints(user: &User, thread: &str) -> Vec<String> {
 /// Marks a checkpoint as the app does.
 fn bookmark(user: &User, thread: &str, checkpoint: &str) {
     let data_dir = user.dir.path().join("data");
-    let options = superstep_workbench::Options {
-        data_dir: data_dir.clone(),
-        ..superstep_workbench::Options::default()
-    };
+    let options = superstep_workbench::Options::new(data_dir.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

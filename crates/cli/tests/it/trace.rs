@@ -98,3 +98,42 @@ fn the_wait_for_a_place_is_a_column_where_there_was_one() {
         refused.err
     );
 }
+
+#[test]
+fn what_a_run_of_the_command_line_asked_of_models_is_kept() {
+    let user = User::new();
+    let model = json!({"kind": "model", "config": {"model": "scripted", "prompt": "Hello {{ state.name }}", "into": "said",
+        "pace_ms": 0, "script": [{"say": "Good day."}]}});
+    let graph = json!({
+        "format": "superstep/1", "name": "Polite",
+        "state": {"name": {"type": "string"}, "said": {"type": "string"}},
+        "nodes": {"greet": model},
+        "edges": [{"from": "__start__", "to": "greet"}, {"from": "greet", "to": "__end__"}]
+    });
+    let file = user.dir.path().join("graph.json");
+    std::fs::write(&file, graph.to_string()).unwrap();
+    let input = json!({"name": "Ada"}).to_string();
+    user.expect(
+        0,
+        &["run", file.to_str().unwrap(), "--thread", "t", "--input", &input],
+    );
+
+    let trace: Json = serde_json::from_str(&user.expect(0, &["trace", "t", "--json"]).out).unwrap();
+    let call = &trace["spans"][0]["calls"][0];
+    assert_eq!(
+        (&call["model"], &call["ended"]),
+        (&json!("scripted"), &json!("done")),
+        "{trace}"
+    );
+    let output = call["tokens"]["output"].as_u64().unwrap_or_default();
+    assert!(output > 0, "{call}");
+    let shown = user.expect(0, &["trace", "t"]).out;
+    let greet = shown.lines().find(|line| line.contains("greet")).unwrap();
+    let counted = call["tokens"]["input"].as_u64().unwrap_or_default() + output;
+    assert!(greet.contains(&counted.to_string()), "{shown}");
+    let by_model = user.expect(0, &["trace", "t", "--by", "model"]).out;
+    assert!(
+        by_model.lines().any(|line| line.starts_with("scripted")),
+        "{by_model}"
+    );
+}

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value as Json;
 
-use super::{Check, Wanted};
+use super::{Check, JsonType};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::Section;
 use crate::json::{escape_pointer, type_name};
@@ -82,7 +82,7 @@ fn one(check: &mut Check<'_>, record: &str, value: &Json) {
         check.push(Diagnostic::error("mixed-edge", record, message, remedy).at(format!("/{}", forms[1])));
     }
     for form in &forms {
-        check.field(record, value, form, Wanted::Text);
+        check.field(record, value, form, JsonType::Text);
         if value
             .get(*form)
             .and_then(Json::as_str)
@@ -277,7 +277,7 @@ fn route(check: &mut Check<'_>, record: &str, value: &Json) {
         let remedy = text!("Remove `to`, or move it to `default`.");
         check.push(Diagnostic::error("mixed-edge", record, message, remedy).at("/to"));
     }
-    let readable = check.field(record, value, "paths", Wanted::TextMap);
+    let readable = check.field(record, value, "paths", JsonType::TextMap);
     let paths = value.get("paths").and_then(Json::as_object);
     if readable && paths.is_none_or(serde_json::Map::is_empty) {
         let message = text!("The route has no paths.");
@@ -388,10 +388,10 @@ fn each(check: &mut Check<'_>, record: &str, value: &Json) {
             );
         }
         Some(_) => {
-            check.field(record, value, "as", Wanted::Text);
+            check.field(record, value, "as", JsonType::Text);
         }
     }
-    if !check.field(record, value, "with", Wanted::TextMap) {
+    if !check.field(record, value, "with", JsonType::TextMap) {
         return;
     }
     for (key, expression) in value.get("with").and_then(Json::as_object).into_iter().flatten() {

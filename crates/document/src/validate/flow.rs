@@ -37,7 +37,7 @@ fn entry(check: &mut Check<'_>, edges: &[(&str, Edge)]) {
 
 fn unreached(check: &mut Check<'_>, topology: &Topology, reachable: &HashSet<&str>) {
     // A node in the place of another runs without being reached.
-    let stand_ins: HashSet<String> = check
+    let fallback_nodes: HashSet<String> = check
         .document
         .nodes()
         .filter_map(|(_, spec)| match spec.policy.fallback {
@@ -46,7 +46,7 @@ fn unreached(check: &mut Check<'_>, topology: &Topology, reachable: &HashSet<&st
         })
         .collect();
     let document = check.document;
-    let idle = |id: &&str| !reachable.contains(id) && !stand_ins.contains(*id) && !document.is_note(id);
+    let idle = |id: &&str| !reachable.contains(id) && !fallback_nodes.contains(*id) && !document.is_note(id);
     for id in document.node_ids().filter(idle) {
         let others = |names: Vec<&str>| names.iter().any(|name| *name != id);
         let record = format!("node:{id}");

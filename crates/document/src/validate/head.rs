@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::{Check, Wanted};
+use super::{Check, JsonType};
 use crate::diagnostic::Diagnostic;
 use crate::document::Section;
 use crate::json::{escape_pointer, type_name};
@@ -15,15 +15,15 @@ pub(super) fn check(check: &mut Check<'_>) {
     let document = check.document;
     let head = Json::Object(document.head().clone());
     format(check, head.get("format"));
-    for field in ["name", "description"] {
-        check.field("doc", &head, field, Wanted::Text);
+    for field in ["name", "description", "summary"] {
+        check.field("doc", &head, field, JsonType::Text);
     }
     for section in Section::ALL {
         // A section is only left in the head when it could not become records.
         let wanted = if section == Section::Edges {
-            Wanted::Array
+            JsonType::Array
         } else {
-            Wanted::Object
+            JsonType::Object
         };
         check.field("doc", &head, section.field(), wanted);
     }
@@ -47,7 +47,7 @@ pub(super) fn check(check: &mut Check<'_>) {
 
 fn limits(check: &mut Check<'_>, head: &Json) {
     let Some(limits) = head.get("limits") else { return };
-    check.field("doc", head, "limits", Wanted::Object);
+    check.field("doc", head, "limits", JsonType::Object);
     for (name, value) in limits.as_object().into_iter().flatten() {
         let field = FIELDS.iter().find(|field| field.name == name);
         let Some(field) = field else {
@@ -123,7 +123,7 @@ fn format(check: &mut Check<'_>, format: Option<&Json>) {
 }
 
 fn key_list(check: &mut Check<'_>, head: &Json, field: &str) {
-    if !check.field("doc", head, field, Wanted::Array) {
+    if !check.field("doc", head, field, JsonType::Array) {
         return;
     }
     let names = head
@@ -178,7 +178,7 @@ fn unknown_key(check: &Check<'_>, name: &str, who: Text) -> (Text, Text) {
 }
 
 fn context(check: &mut Check<'_>, head: &Json) {
-    if !check.field("doc", head, "context", Wanted::Object) {
+    if !check.field("doc", head, "context", JsonType::Object) {
         return;
     }
     let fields = head.get("context").and_then(Json::as_object);
@@ -197,7 +197,7 @@ fn context(check: &mut Check<'_>, head: &Json) {
 }
 
 fn examples(check: &mut Check<'_>, head: &Json) {
-    if !check.field("doc", head, "examples", Wanted::Array) {
+    if !check.field("doc", head, "examples", JsonType::Array) {
         return;
     }
     let examples = head

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::{Check, Wanted};
+use super::{Check, JsonType};
 use crate::diagnostic::Diagnostic;
 use crate::document::Section;
 use crate::invariant::{INVARIANTS, MOST_INVARIANTS, WhenBroken};
@@ -25,7 +25,7 @@ pub(super) fn check(check: &mut Check<'_>) {
 
 fn of_record(check: &mut Check<'_>, record: &str, value: &Json) {
     let Some(list) = value.get(INVARIANTS) else { return };
-    if !check.field(record, value, INVARIANTS, Wanted::Array) {
+    if !check.field(record, value, INVARIANTS, JsonType::Array) {
         return;
     }
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();

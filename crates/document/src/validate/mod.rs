@@ -52,7 +52,7 @@ impl Document {
 const MAX_SUGGESTIONS: usize = 200;
 
 /// What a node's record may say.
-const NODE_FIELDS: [&str; 14] = [
+const NODE_FIELDS: [&str; 15] = [
     "kind",
     "config",
     "title",
@@ -66,6 +66,7 @@ const NODE_FIELDS: [&str; 14] = [
     "concurrency",
     "max_visits",
     "disabled",
+    "summary",
     INVARIANTS,
 ];
 
@@ -83,7 +84,7 @@ impl Check<'_> {
     }
 
     /// Reports a field that has the wrong type; absent fields are fine. True when it may be used.
-    fn field(&mut self, record: &str, value: &Json, field: &str, wanted: Wanted) -> bool {
+    fn field(&mut self, record: &str, value: &Json, field: &str, wanted: JsonType) -> bool {
         let Some(content) = value.get(field) else {
             return true;
         };
@@ -154,12 +155,12 @@ impl Check<'_> {
                     .at("/kind"),
                 ),
                 Some(_) => {
-                    self.field(&record, value, "kind", Wanted::Text);
+                    self.field(&record, value, "kind", JsonType::Text);
                 }
             }
-            self.field(&record, value, "config", Wanted::Object);
-            self.field(&record, value, "title", Wanted::Text);
-            self.field(&record, value, "description", Wanted::Text);
+            self.field(&record, value, "config", JsonType::Object);
+            self.field(&record, value, "title", JsonType::Text);
+            self.field(&record, value, "description", JsonType::Text);
             self.disabled(&record, value);
             self.policy(id, &record, value);
             self.unknown_fields(&record, value);
@@ -314,30 +315,30 @@ impl Check<'_> {
 
 /// Kind of value that a field must hold.
 #[derive(Clone, Copy)]
-enum Wanted {
+enum JsonType {
     Text,
     Object,
     Array,
     TextMap,
 }
 
-impl Wanted {
+impl JsonType {
     fn words(self) -> Text {
         match self {
-            Wanted::Text => text!("a string"),
-            Wanted::Object => text!("an object"),
-            Wanted::Array => text!("an array"),
-            Wanted::TextMap => text!("an object of strings"),
+            JsonType::Text => text!("a string"),
+            JsonType::Object => text!("an object"),
+            JsonType::Array => text!("an array"),
+            JsonType::TextMap => text!("an object of strings"),
         }
     }
 
     fn holds(self, value: &Json) -> bool {
         match self {
-            Wanted::Text => value.is_string(),
-            Wanted::Object => value.is_object(),
-            Wanted::Array => value.is_array(),
+            JsonType::Text => value.is_string(),
+            JsonType::Object => value.is_object(),
+            JsonType::Array => value.is_array(),
             // What stands inside is reported member by member.
-            Wanted::TextMap => value.is_object(),
+            JsonType::TextMap => value.is_object(),
         }
     }
 }

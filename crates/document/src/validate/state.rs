@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::{Check, Wanted, unreadable_name};
+use super::{Check, JsonType, unreadable_name};
 use crate::diagnostic::Diagnostic;
 use crate::document::Section;
 use crate::json::type_name;
@@ -39,7 +39,7 @@ pub(super) fn check(check: &mut Check<'_>) {
         if let Some(values) = value.get("enum")
             && !values.is_array()
         {
-            check.field(&record, value, "enum", Wanted::Array);
+            check.field(&record, value, "enum", JsonType::Array);
         }
     }
 }
@@ -120,7 +120,7 @@ fn type_word(check: &mut Check<'_>, record: &str, value: &Json) {
 }
 
 fn reducer(check: &mut Check<'_>, record: &str, name: &str, value: &Json) -> Option<Reducer> {
-    check.field(record, value, "reducer", Wanted::Text);
+    check.field(record, value, "reducer", JsonType::Text);
     let word = value.get("reducer")?.as_str()?;
     let Some(reducer) = Reducer::of(word) else {
         let words = Reducer::ALL.map(Reducer::as_str);
@@ -153,7 +153,7 @@ fn reducer(check: &mut Check<'_>, record: &str, name: &str, value: &Json) -> Opt
 }
 
 fn channel(check: &mut Check<'_>, record: &str, name: &str, value: &Json, reducer: Option<Reducer>) {
-    check.field(record, value, "channel", Wanted::Text);
+    check.field(record, value, "channel", JsonType::Text);
     let Some(word) = value.get("channel").and_then(Json::as_str) else {
         return;
     };

@@ -9,6 +9,7 @@ use crate::base::ids::Name;
 /// A failure as it is shown and stored: an error class and what it says.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{class}: {message}")]
+#[non_exhaustive]
 pub struct Failure {
     /// Error class, e.g. `ValueError`, `ExpressionError`; retry policies and readers match on it.
     pub class: Name,
@@ -18,6 +19,9 @@ pub struct Failure {
     pub retry_after: Option<Duration>,
     /// The HTTP status, when a server's answer is the failure.
     pub status: Option<u16>,
+    /// Whether another attempt may help, if the one who failed knows. Otherwise retry policies go by the status and the
+    /// class.
+    pub retryable: Option<bool>,
     /// The error that it was made from, for code in the same process: it is not stored.
     #[source]
     pub cause: Option<Arc<dyn Error + Send + Sync>>,
@@ -26,13 +30,14 @@ pub struct Failure {
 /// The cause is left out: of two equal failures one may have been stored and read again.
 impl PartialEq for Failure {
     fn eq(&self, other: &Self) -> bool {
-        let facts = |of: &Self| (of.retry_after, of.status);
+        let facts = |of: &Self| (of.retry_after, of.status, of.retryable);
         self.class == other.class && self.message == other.message && facts(self) == facts(other)
     }
 }
 
 impl Failure {
-    /// Reads the form `Class('message')` in which checkpoints and events show a failure.
+    /// Reads the form `Class('message')` in which checkpoints and events show a failure. In checkpoints the form ends with
+    /// `, retryable=False)` or `, retryable=True)` if the failure says so.
     pub fn from_shown(shown: &str) -> Self {
         failure_of(shown)
     }
@@ -43,8 +48,21 @@ impl Failure {
             message: message.into(),
             retry_after: None,
             status: None,
+            retryable: None,
             cause: None,
         }
+    }
+
+    /// Marks the failure as one that comes back in every attempt: by default it is not retried, whatever its class.
+    pub fn lasting(mut self) -> Self {
+        self.retryable = Some(false);
+        self
+    }
+
+    /// Marks the failure as one that may pass: by default it is retried, whatever its class.
+    pub fn transient(mut self) -> Self {
+        self.retryable = Some(true);
+        self
     }
 
     /// Converts an error into a failure: its class is the name of its type (`ParseIntError`, `IoError` for
@@ -87,7 +105,43 @@ fn class_of<E>() -> String {
     words.chain(["Error".to_owned()]).collect()
 }
 
-/// Formats a failure as `Class('message')`, the form in which errors are stored and shown.
+/// Formats a failure as checkpoints keep it: as [`repr`] does, and whether it may be retried, if it says so.
+pub(crate) fn stored_repr(failure: &Failure) -> String {
+    let mut stored = repr(failure);
+    if let Some(retryable) = failure.retryable {
+        // In the place of the closing parenthesis.
+        stored.pop();
+        stored.push_str(if retryable { RETRYABLE } else { LASTING });
+    }
+    stored
+}
+
+const RETRYABLE: &str = ", retryable=True)";
+const LASTING: &str = ", retryable=False)";
+
+/// Splits the text that [`stored_repr`] formatted into what is shown of it, without the closing parenthesis, and whether
+/// the failure may be retried.
+fn split_stored(stored: &str) -> (&str, Option<bool>) {
+    for (mark, retryable) in [(RETRYABLE, true), (LASTING, false)] {
+        if let Some(shown) = stored
+            .strip_suffix(mark)
+            .filter(|shown| shown.ends_with(['\'', '"']))
+        {
+            return (shown, Some(retryable));
+        }
+    }
+    (stored.strip_suffix(')').unwrap_or(stored), None)
+}
+
+/// Returns the form `Class('message')` of a failure that was stored.
+pub(crate) fn shown_of(stored: &str) -> String {
+    match split_stored(stored) {
+        (_, None) => stored.to_owned(),
+        (shown, Some(_)) => format!("{shown})"),
+    }
+}
+
+/// Formats a failure as `Class('message')`, the form in which errors are shown.
 pub(crate) fn repr(failure: &Failure) -> String {
     let message = &failure.message;
     let quote = match message.contains('\'') && !message.contains('"') {
@@ -112,10 +166,10 @@ pub(crate) fn repr(failure: &Failure) -> String {
 /// Characters that stand behind a backslash in [`repr`], and how.
 const ESCAPES: [(char, char); 5] = [('\\', '\\'), ('\n', 'n'), ('\r', 'r'), ('\t', 't'), ('\'', '\'')];
 
-/// Parses a failure that [`repr`] formatted.
-pub(crate) fn failure_of(shown: &str) -> Failure {
-    let (class, rest) = shown.split_once('(').unwrap_or(("Exception", shown));
-    let message = rest.strip_suffix(')').unwrap_or(rest);
+/// Parses a failure that [`repr`] or [`stored_repr`] formatted.
+pub(crate) fn failure_of(stored: &str) -> Failure {
+    let (shown, retryable) = split_stored(stored);
+    let (class, message) = shown.split_once('(').unwrap_or(("Exception", shown));
     let quote = message.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
     let inner = quote.and_then(|quote| message.strip_prefix(quote)?.strip_suffix(quote));
     let mut text = String::with_capacity(message.len());
@@ -130,7 +184,10 @@ pub(crate) fn failure_of(shown: &str) -> Failure {
         };
         text.extend(plain);
     }
-    Failure::new(class, text)
+    Failure {
+        retryable,
+        ..Failure::new(class, text)
+    }
 }
 
 #[cfg(test)]
@@ -150,6 +207,37 @@ mod tests {
             let failure = Failure::new("E", message);
             assert_eq!(repr(&failure), shown);
             assert_eq!(failure_of(shown), failure);
+            assert_eq!(
+                stored_repr(&failure),
+                shown,
+                "what says nothing is stored as before"
+            );
         }
+    }
+
+    #[test]
+    fn whether_it_may_be_retried_is_stored_and_not_shown() {
+        for message in [
+            "bad",
+            "it's",
+            "it's \"so\"",
+            "",
+            "a\\",
+            "retryable=False)",
+            "', retryable=False",
+        ] {
+            let failure = Failure::new("E", message);
+            let shown = repr(&failure);
+            let (lasting, transient) = (failure.clone().lasting(), failure.clone().transient());
+            let stored = stored_repr(&lasting);
+            assert!(stored.ends_with(", retryable=False)"), "{stored}");
+            for failure in [failure, lasting, transient] {
+                let stored = stored_repr(&failure);
+                assert_eq!(failure_of(&stored), failure, "{stored}");
+                assert_eq!(shown_of(&stored), shown, "{stored}");
+            }
+        }
+        let plain = "E, retryable=False)";
+        assert_eq!(failure_of(plain).retryable, None, "nothing was quoted");
     }
 }

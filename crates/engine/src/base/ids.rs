@@ -77,13 +77,13 @@ impl TaskId {
 #[derive(Debug)]
 pub struct CheckpointIds {
     clock: Arc<dyn Clock>,
-    last: Mutex<Last>,
-    aside: Option<Mutex<Aside>>,
+    last: Mutex<LastId>,
+    aside: Option<Mutex<IdRange>>,
 }
 
 /// Places in the order of ids beside a checkpoint: what is made there never becomes the newest of its thread.
 #[derive(Debug)]
-struct Aside {
+struct IdRange {
     /// Everything before the random part.
     start: u128,
     last: u128,
@@ -98,7 +98,7 @@ const STRIDE: u64 = 1 << 24;
 /// The least room of a branch: less is left beside one of four million checkpoints.
 const LEAST: u128 = 1 << 40;
 
-impl Aside {
+impl IdRange {
     fn next(&mut self, random: u64) -> u128 {
         let room = self.end.saturating_sub(self.last).saturating_sub(1);
         // Where no room is left ids stop growing evenly, and do not leave the place.
@@ -111,7 +111,7 @@ impl Aside {
 /// The place in time of the newest id, and where its random part comes from: asking the system for random bytes takes
 /// longer than a whole super-step, so it is asked once.
 #[derive(Debug)]
-struct Last {
+struct LastId {
     place: (u64, u16),
     seed: u128,
     made: u64,
@@ -122,7 +122,7 @@ impl CheckpointIds {
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
-            last: Mutex::new(Last {
+            last: Mutex::new(LastId {
                 place: (0, 0),
                 seed: uuid::Uuid::new_v4().as_u128(),
                 made: 0,
@@ -153,7 +153,7 @@ impl CheckpointIds {
         let random = u128::from(uuid::Uuid::new_v4().as_u64_pair().1);
         let start = from + 1 + random % (room / 2);
         Some(Self {
-            aside: Some(Mutex::new(Aside {
+            aside: Some(Mutex::new(IdRange {
                 start,
                 last: start,
                 end,
@@ -183,7 +183,7 @@ impl CheckpointIds {
         }
     }
 
-    fn last(&self) -> parking_lot::MutexGuard<'_, Last> {
+    fn last(&self) -> parking_lot::MutexGuard<'_, LastId> {
         self.last.lock()
     }
 

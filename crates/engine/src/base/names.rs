@@ -139,9 +139,9 @@ impl<V: Clone> NameMap<V> {
         Entries(match &self.late {
             // What a node has seen, mostly: nothing need be made for it.
             Some(late) if late.before.late.is_none() && late.before.whole.is_empty() => {
-                Either::Few(late.changes.iter())
+                EntriesIter::Few(late.changes.iter())
             }
-            _ => Either::Whole((**self).iter()),
+            _ => EntriesIter::Whole((**self).iter()),
         })
     }
 
@@ -249,9 +249,9 @@ impl<'a, V: Clone> IntoIterator for &'a NameMap<V> {
 }
 
 /// The entries of a [`NameMap`].
-pub struct Entries<'a, V>(Either<'a, V>);
+pub struct Entries<'a, V>(EntriesIter<'a, V>);
 
-enum Either<'a, V> {
+enum EntriesIter<'a, V> {
     Few(slice::Iter<'a, (Name, Option<V>)>),
     Whole(<&'a OrdMap<Name, V> as IntoIterator>::IntoIter),
 }
@@ -260,8 +260,8 @@ impl<'a, V> Iterator for Entries<'a, V> {
     type Item = (&'a Name, &'a V);
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Either::Few(changes) => changes.find_map(|(name, value)| Some((name, value.as_ref()?))),
-            Either::Whole(entries) => entries.next(),
+            EntriesIter::Few(changes) => changes.find_map(|(name, value)| Some((name, value.as_ref()?))),
+            EntriesIter::Whole(entries) => entries.next(),
         }
     }
 }

@@ -135,7 +135,7 @@ pub(crate) fn whole_of(value: &Value) -> Option<&Value> {
 
 /// Effect of an update on a channel.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum ChannelChange {
     Unchanged,
     Replaced,
     /// The list kept its first `n` items and grew.
@@ -170,7 +170,11 @@ pub(crate) fn refusal(key: &str, why: &str, mut writers: Vec<&str>) -> String {
 
 impl Kind {
     /// Applies all writes of one super-step. On an error the value is left as it was.
-    pub(crate) fn update(&self, value: &mut Option<Value>, writes: &[&Value]) -> Result<Effect, String> {
+    pub(crate) fn update(
+        &self,
+        value: &mut Option<Value>,
+        writes: &[&Value],
+    ) -> Result<ChannelChange, String> {
         let Some(last) = writes.last() else {
             return Ok(self.pass(value));
         };
@@ -192,11 +196,11 @@ impl Kind {
             }
             Kind::Last | Kind::Ephemeral { .. } | Kind::Untracked { .. } | Kind::Any | Kind::Managed(_) => {
                 *value = Some((*last).clone());
-                Ok(Effect::Replaced)
+                Ok(ChannelChange::Replaced)
             }
             Kind::LastAfterFinish => {
-                *value = Some(held((*last).clone(), false));
-                Ok(Effect::Replaced)
+                *value = Some(held_back((*last).clone()));
+                Ok(ChannelChange::Replaced)
             }
             Kind::Topic { accumulate } => Ok(queue(value, *accumulate, writes)),
             Kind::Barrier { names, deferred } => {
@@ -211,14 +215,14 @@ impl Kind {
                     }
                 }
                 if arrived.len() == before {
-                    return Ok(Effect::Unchanged);
+                    return Ok(ChannelChange::Unchanged);
                 }
                 *value = Some(if *deferred {
                     held(arrived.into(), released)
                 } else {
                     arrived.into()
                 });
-                Ok(Effect::Replaced)
+                Ok(ChannelChange::Replaced)
             }
             Kind::Binary(_) | Kind::Messages => self.reduce(value, writes),
             Kind::Delta(spec) => {
@@ -231,7 +235,7 @@ impl Kind {
                         .reducer
                         .apply(value.as_ref().unwrap_or(&spec.empty), writes)?,
                 });
-                Ok(Effect::Replaced)
+                Ok(ChannelChange::Replaced)
             }
         }
     }
@@ -259,18 +263,18 @@ impl Kind {
     }
 
     /// Updates the value for a step that does not write the channel.
-    fn pass(&self, value: &mut Option<Value>) -> Effect {
+    fn pass(&self, value: &mut Option<Value>) -> ChannelChange {
         match self {
             Kind::Ephemeral { .. } | Kind::Any if value.is_some() => *value = None,
             Kind::Topic { accumulate: false } if self.available(value.as_ref()) => {
                 *value = Some(List::new().into());
             }
-            _ => return Effect::Unchanged,
+            _ => return ChannelChange::Unchanged,
         }
-        Effect::Replaced
+        ChannelChange::Replaced
     }
 
-    fn reduce(&self, value: &mut Option<Value>, writes: &[&Value]) -> Result<Effect, String> {
+    fn reduce(&self, value: &mut Option<Value>, writes: &[&Value]) -> Result<ChannelChange, String> {
         let mut overwrites = writes.iter().filter_map(|write| overwrite_of(write));
         if let Some(wanted) = overwrites.next() {
             if overwrites.next().is_some() {
@@ -281,7 +285,7 @@ impl Kind {
                 Kind::Messages => List::new().into(),
                 _ => wanted.clone(),
             });
-            return Ok(Effect::Replaced);
+            return Ok(ChannelChange::Replaced);
         }
         if let (Kind::Binary(BinaryOp::Append), Some(Value::Array(old))) = (self, &*value) {
             // The list is taken once for the step, so that each item costs its own push and nothing else.
@@ -291,7 +295,7 @@ impl Kind {
                 append(&mut list, write);
             }
             *value = Some(Value::Array(list));
-            return Ok(Effect::Appended(kept));
+            return Ok(ChannelChange::Appended(kept));
         }
         if let Kind::Messages = self {
             let mut list = value
@@ -307,8 +311,8 @@ impl Kind {
             }
             *value = Some(Value::Array(list));
             return Ok(match kept {
-                true => Effect::Appended(before),
-                false => Effect::Replaced,
+                true => ChannelChange::Appended(before),
+                false => ChannelChange::Replaced,
             });
         }
         let mut next = value.clone();
@@ -345,7 +349,7 @@ impl Kind {
         }
         *value = match self {
             Kind::LastAfterFinish => None,
-            Kind::Barrier { deferred: true, .. } => Some(held(List::new().into(), false)),
+            Kind::Barrier { deferred: true, .. } => Some(held_back(List::new().into())),
             Kind::Barrier { .. } => Some(List::new().into()),
             _ => return false,
         };
@@ -438,11 +442,16 @@ fn held(value: Value, released: bool) -> Value {
     vec![value, released.into()].into()
 }
 
+/// Builds the value of a deferred trigger that is not released.
+fn held_back(value: Value) -> Value {
+    held(value, false)
+}
+
 fn is_released(held: &Value) -> bool {
     held.at(1).and_then(Value::as_bool) == Some(true)
 }
 
-fn queue(value: &mut Option<Value>, accumulate: bool, writes: &[&Value]) -> Effect {
+fn queue(value: &mut Option<Value>, accumulate: bool, writes: &[&Value]) -> ChannelChange {
     let old = value
         .as_ref()
         .and_then(Value::as_array)
@@ -459,24 +468,24 @@ fn queue(value: &mut Option<Value>, accumulate: bool, writes: &[&Value]) -> Effe
     let added = items.len() > kept;
     let cleared = !accumulate && !old.is_empty();
     if !added && !cleared {
-        return Effect::Unchanged;
+        return ChannelChange::Unchanged;
     }
     *value = Some(items.into());
     if accumulate && kept > 0 {
-        Effect::Appended(kept)
+        ChannelChange::Appended(kept)
     } else {
-        Effect::Replaced
+        ChannelChange::Replaced
     }
 }
 
 /// Tells storage that a list only grew, so that it can store what is new.
-fn grown(old: Option<&Value>, new: Option<&Value>, kind: &Kind) -> Effect {
+fn grown(old: Option<&Value>, new: Option<&Value>, kind: &Kind) -> ChannelChange {
     match (old, new, kind) {
         (
             Some(Value::Array(old)),
             Some(Value::Array(_)),
             Kind::Binary(BinaryOp::Append | BinaryOp::Add | BinaryOp::Union),
-        ) => Effect::Appended(old.len()),
-        _ => Effect::Replaced,
+        ) => ChannelChange::Appended(old.len()),
+        _ => ChannelChange::Replaced,
     }
 }

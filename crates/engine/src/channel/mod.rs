@@ -18,7 +18,7 @@ mod kind;
 pub use binary::{BinaryOp, ReducerFn};
 use kind::DeltaSpec;
 pub use kind::{BatchFn, DeltaReducer};
-pub(crate) use kind::{Effect, Kind, overwrite_of, refusal, whole_of};
+pub(crate) use kind::{ChannelChange, Kind, overwrite_of, refusal, whole_of};
 
 /// Rule that an update is checked against; the error states what was expected and what was found.
 pub type CheckFn = Arc<dyn Fn(&Value) -> Result<(), String> + Send + Sync>;
@@ -109,10 +109,17 @@ impl ChannelSpec {
     pub fn ephemeral_any() -> Self {
         Self::of(Kind::Ephemeral { guard: false })
     }
-    /// Creates a queue: the items written in a step, where a list counts as its items. Without `accumulate` it holds
-    /// only what the previous step wrote; with it, everything since the thread began.
-    pub fn topic(accumulate: bool) -> Self {
-        Self::of(Kind::Topic { accumulate })
+    /// Creates a queue: the items written in a step, where a list counts as its items. It holds what the previous step
+    /// wrote, or everything since the thread began when it is set to [`accumulate`](Self::accumulate).
+    pub fn topic() -> Self {
+        Self::of(Kind::Topic { accumulate: false })
+    }
+    /// Makes a [`topic`](Self::topic) hold everything since the thread began; no other kind of key changes.
+    pub fn accumulate(mut self) -> Self {
+        if let Kind::Topic { accumulate } = &mut self.kind {
+            *accumulate = true;
+        }
+        self
     }
     /// Creates a key that is readable in the step after it was written, then gone. Several writes are taken to be
     /// equal: the last one wins.
@@ -120,10 +127,13 @@ impl ChannelSpec {
         Self::of(Kind::Any)
     }
     /// Creates a key that is kept while the run lasts and never stored: neither in checkpoints nor with the writes of
-    /// tasks, and left out of stored packets. For connections and secrets. With `guard`, two writes in one super-step
-    /// are an error; without, the last one wins.
-    pub fn untracked(guard: bool) -> Self {
-        Self::of(Kind::Untracked { guard })
+    /// tasks, and left out of stored packets. For connections and secrets. Two writes in one super-step are an error.
+    pub fn untracked() -> Self {
+        Self::of(Kind::Untracked { guard: true })
+    }
+    /// Creates a key like [`untracked`](Self::untracked), but of several writes in one super-step the last one wins.
+    pub fn untracked_any() -> Self {
+        Self::of(Kind::Untracked { guard: false })
     }
     /// Creates a reducer whose value is stored only once per `snapshot_frequency` updates and rebuilt from the stored
     /// writes in between. It begins as an empty list; set another default for an object. Useful for values that grow

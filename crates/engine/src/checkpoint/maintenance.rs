@@ -70,6 +70,7 @@ impl Scope {
 
 /// Request to remove checkpoints. What is kept reads as before; its parent may be gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Pruning {
     /// Which checkpoints.
     pub scope: Scope,
@@ -83,24 +84,24 @@ pub struct Pruning {
 }
 
 impl Pruning {
-    /// Creates a pruning of the past of threads.
-    pub fn threads(threads: impl IntoIterator<Item = ThreadId>, keep: Keep) -> Self {
+    /// Creates a pruning of this scope.
+    pub fn new(scope: Scope) -> Self {
         Self {
-            scope: Scope::Threads(threads.into_iter().collect(), keep),
+            scope,
             retain: Vec::new(),
             ended: HashSet::new(),
             dry_run: false,
         }
     }
 
+    /// Creates a pruning of the past of threads.
+    pub fn threads(threads: impl IntoIterator<Item = ThreadId>, keep: Keep) -> Self {
+        Self::new(Scope::Threads(threads.into_iter().collect(), keep))
+    }
+
     /// Creates a pruning of what runs wrote.
     pub fn runs(runs: impl IntoIterator<Item = String>) -> Self {
-        Self {
-            scope: Scope::Runs(runs.into_iter().collect()),
-            retain: Vec::new(),
-            ended: HashSet::new(),
-            dry_run: false,
-        }
+        Self::new(Scope::Runs(runs.into_iter().collect()))
     }
 
     /// Sets a dry run: nothing is removed; the report states what would be.

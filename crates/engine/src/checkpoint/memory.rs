@@ -38,18 +38,18 @@ pub struct MemorySaver {
 #[derive(Debug, Default)]
 struct MemoryState {
     threads: BTreeMap<ThreadId, Thread>,
-    waiting: Asking,
+    waiting: OpenQuestions,
     claims: Claims,
 }
 
 /// Checkpoints of outermost graphs whose questions wait, with how many of their tasks ask.
 #[derive(Debug, Default)]
-struct Asking {
+struct OpenQuestions {
     by_place: BTreeMap<(CheckpointId, ThreadId), u32>,
     tasks: u64,
 }
 
-impl Asking {
+impl OpenQuestions {
     /// Sets the number of tasks of a checkpoint that ask now.
     fn note(&mut self, thread: &ThreadId, id: &CheckpointId, tasks: u32) {
         let place = (id.clone(), thread.clone());
@@ -80,7 +80,7 @@ type Thread = BTreeMap<Name, Space>;
 
 /// The checkpoints of a namespace, by id. Nearly always a new one is the newest.
 #[derive(Clone, Debug, Default)]
-struct Space(Vec<Stored>);
+struct Space(Vec<StoredCheckpoint>);
 
 impl Space {
     fn place(&self, id: &CheckpointId) -> Result<usize, usize> {
@@ -92,16 +92,16 @@ impl Space {
         }
     }
 
-    fn get(&self, id: &CheckpointId) -> Option<&Stored> {
+    fn get(&self, id: &CheckpointId) -> Option<&StoredCheckpoint> {
         self.place(id).ok().map(|place| &self.0[place])
     }
 
-    fn newest(&self) -> Option<&Stored> {
+    fn newest(&self) -> Option<&StoredCheckpoint> {
         self.0.last()
     }
 
     /// Adds a checkpoint; one that exists already stays as it is.
-    fn add(&mut self, stored: Stored) {
+    fn add(&mut self, stored: StoredCheckpoint) {
         if let Err(place) = self.place(&stored.checkpoint.id) {
             self.0.insert(place, stored);
         }
@@ -109,17 +109,17 @@ impl Space {
 }
 
 #[derive(Clone, Debug)]
-struct Stored {
+struct StoredCheckpoint {
     checkpoint: Checkpoint,
     /// In the order in which they came first.
     tasks: SmallVec<[TaskRows; 1]>,
     /// Where each task is in the list, when there are more than a look can take in.
-    places: Option<Box<Places>>,
+    places: Option<Box<TaskIndex>>,
     /// How many of them ask a question that waits.
     asking: u32,
 }
 
-type Places = HashMap<TaskId, usize, foldhash::fast::RandomState>;
+type TaskIndex = HashMap<TaskId, usize, foldhash::fast::RandomState>;
 
 /// Up to this number tasks are found sooner by looking at each than by hashing.
 const FEW: usize = 8;
@@ -138,7 +138,7 @@ impl TaskRows {
     }
 }
 
-impl Stored {
+impl StoredCheckpoint {
     fn new(checkpoint: Checkpoint) -> Self {
         Self {
             checkpoint,
@@ -272,7 +272,11 @@ impl MemorySaver {
         self.state.write()
     }
 
-    fn select<T>(&self, query: &ListQuery, make: impl Fn(&ThreadId, &Name, &Stored) -> T) -> Vec<T> {
+    fn select<T>(
+        &self,
+        query: &ListQuery,
+        make: impl Fn(&ThreadId, &Name, &StoredCheckpoint) -> T,
+    ) -> Vec<T> {
         let state = self.read();
         let threads = &state.threads;
         let limit = query.limit.unwrap_or(usize::MAX);
@@ -362,7 +366,7 @@ fn apply(state: &mut MemoryState, commit: Commit) -> Result<(), StorageError> {
         Some(space) => space,
         None => threads.entry(thread.clone()).or_default().entry(ns).or_default(),
     };
-    let mut add = |stored: &mut Stored, task: TaskWrites| {
+    let mut add = |stored: &mut StoredCheckpoint, task: TaskWrites| {
         let before = stored.asking;
         stored.add(task);
         if counts && stored.asking != before {
@@ -378,7 +382,7 @@ fn apply(state: &mut MemoryState, commit: Commit) -> Result<(), StorageError> {
         }
     }
     if let Some(put) = put {
-        space.add(Stored::new(put.checkpoint));
+        space.add(StoredCheckpoint::new(put.checkpoint));
     }
     for task in later {
         if let Ok(place) = space.place(&task.checkpoint_id) {
@@ -506,7 +510,7 @@ impl Checkpointer for MemorySaver {
         let found = of.iter().map(|CheckpointAddress { thread, ns, id }| {
             let space = state.threads.get(thread).and_then(|spaces| spaces.get(ns));
             let stored = space.and_then(|space| space.get(id));
-            stored.map(Stored::pending_writes).unwrap_or_default()
+            stored.map(StoredCheckpoint::pending_writes).unwrap_or_default()
         });
         Ok(found.collect())
     }

@@ -25,9 +25,18 @@ enum ClaimStage {
     Ended,
 }
 
+/// Step of a run's claim that a commit takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClaimTurn {
+    /// The run goes on.
+    GoesOn,
+    /// It is the run's last.
+    Ends,
+}
+
 /// State of the thread when the run read it.
 #[derive(Debug, Default)]
-struct Read {
+struct ReadState {
     onto: Option<Option<CheckpointId>>,
     seen: Option<u64>,
 }
@@ -39,7 +48,7 @@ pub(crate) struct RunClaim {
     saver: Arc<dyn Checkpointer>,
     thread: ThreadId,
     stage: Mutex<ClaimStage>,
-    read: Mutex<Read>,
+    read: Mutex<ReadState>,
     /// Why the thread is not the run's any more.
     lost: OnceLock<StorageError>,
     /// Stops the run.
@@ -89,7 +98,7 @@ impl RunClaim {
     }
 
     /// Returns the claim that the next commit states.
-    pub(crate) fn shown(&self, ends: bool) -> ClaimUse {
+    pub(crate) fn shown(&self, turn: ClaimTurn) -> ClaimUse {
         let mut stage = self.stage.lock();
         let take = (*stage == ClaimStage::New).then(|| {
             let read = std::mem::take(&mut *self.read.lock());
@@ -102,26 +111,26 @@ impl RunClaim {
             })
         });
         *stage = match *stage {
-            _ if ends => ClaimStage::Ended,
+            _ if turn == ClaimTurn::Ends => ClaimStage::Ended,
             ClaimStage::New => ClaimStage::Sent,
             stage => stage,
         };
         ClaimUse {
             claim: self.id.clone(),
             length: self.request.length,
-            ends,
+            ends: turn == ClaimTurn::Ends,
             take,
         }
     }
 
     /// Creates a commit that states nothing but the claim.
-    pub(crate) fn commit(&self, ends: bool) -> Commit {
+    pub(crate) fn commit(&self, turn: ClaimTurn) -> Commit {
         Commit {
             thread: self.thread.clone(),
             ns: "".into(),
             writes: Vec::new(),
             put: None,
-            claim: Some(self.shown(ends)),
+            claim: Some(self.shown(turn)),
         }
     }
 
@@ -152,7 +161,7 @@ impl RunClaim {
                 let Some(claim) = claim.upgrade().filter(|claim| claim.is_open()) else {
                     return;
                 };
-                match claim.saver.commit(claim.commit(false)).await {
+                match claim.saver.commit(claim.commit(ClaimTurn::GoesOn)).await {
                     // A run that ends meanwhile ends its claim itself.
                     Err(error) if claim.is_open() => claim.refused(&error),
                     _ => {}
@@ -185,7 +194,7 @@ impl Drop for RunClaim {
             && self.lost.get().is_none()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            let (saver, commit) = (self.saver.clone(), self.commit(true));
+            let (saver, commit) = (self.saver.clone(), self.commit(ClaimTurn::Ends));
             // When that fails the claim ends by itself.
             drop(runtime.spawn(async move { drop(saver.commit(commit).await) }));
         }

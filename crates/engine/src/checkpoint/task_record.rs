@@ -16,6 +16,8 @@ pub const LARGEST_RECORDED_VALUE: usize = 200;
 const LARGEST_HASHED: usize = 64 * 1024;
 /// Letters of an expression.
 const LONGEST_EXPRESSION: usize = 400;
+/// Bytes of a summary; of a longer one the beginning is kept.
+pub(crate) const LONGEST_SUMMARY: usize = 2_000;
 /// Entries of a list in a decision: values, conditions, targets.
 const MOST_ENTRIES: usize = 16;
 
@@ -32,6 +34,8 @@ pub struct TaskRecord {
     pub memory_cut: bool,
     /// The node did not run: what it wrote was [pinned](crate::RunConfig::pinned).
     pub pinned: bool,
+    /// Markdown in which the author of the graph says what the task did.
+    pub summary: Option<Name>,
 }
 
 /// State keys that a task read.
@@ -291,7 +295,7 @@ impl TaskRecord {
     /// Returns whether there is nothing to store.
     pub fn is_empty(&self) -> bool {
         let read_nothing = self.reads == KeysRead::Unknown && self.memory.is_empty();
-        read_nothing && self.decisions.is_empty() && !self.pinned
+        read_nothing && self.decisions.is_empty() && !self.pinned && self.summary.is_none()
     }
 
     /// Converts the record to its stored form.
@@ -316,6 +320,9 @@ impl TaskRecord {
         if self.pinned {
             entries.insert("pinned", true);
         }
+        if let Some(summary) = &self.summary {
+            entries.insert("summary", &**summary);
+        }
         Value::Object(entries)
     }
 
@@ -337,6 +344,7 @@ impl TaskRecord {
                 .collect(),
             memory_cut: value.get("memory_cut").and_then(Value::as_bool) == Some(true),
             pinned: value.get("pinned").and_then(Value::as_bool) == Some(true),
+            summary: value.get("summary").and_then(Value::as_str).map(Name::from),
         }
     }
 }
@@ -394,6 +402,7 @@ mod tests {
             .collect(),
             memory_cut: true,
             pinned: true,
+            summary: Some("**Two** were found".into()),
         };
         let stored = record.to_value();
         assert_eq!(TaskRecord::from_value(&stored), record);

@@ -16,7 +16,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use crate::base::ids::Name;
 use crate::channel::Kind;
 use crate::graph::compiled::Graph;
-use crate::graph::links::{Link, Way};
+use crate::graph::links::{Connection, ConnectionKind};
 use crate::graph::plan::{ChannelIx, NodeIx, Plan};
 use crate::stream::error::{GraphPlace, GraphProblem};
 
@@ -46,7 +46,7 @@ pub struct ParallelWriters {
 /// Facts that can be derived about a graph without running it. See [`Graph::analysis`](crate::Graph::analysis).
 pub struct Analysis {
     plan: Arc<Plan>,
-    links: Vec<Link>,
+    links: Vec<Connection>,
     /// Declared ways from node to node.
     graph: DiGraph<(), ()>,
     dominators: Dominators<NodeIndex>,
@@ -185,7 +185,7 @@ impl Analysis {
         for _ in &self.plan.nodes {
             always.add_node(());
         }
-        for link in self.links.iter().filter(|link| link.way == Way::Edge) {
+        for link in self.links.iter().filter(|link| link.way == ConnectionKind::Edge) {
             if let Some(to) = link.to {
                 always.update_edge(ix(link.from), ix(to), ());
             }
@@ -322,11 +322,11 @@ impl Analysis {
 
     /// Walks all pairs of nodes that stand side by side, from those that one node leads to at once.
     fn pairs(&self) -> BTreeSet<(NodeIx, NodeIx)> {
-        let mut by_node: Vec<Vec<&Link>> = vec![Vec::new(); self.plan.nodes.len()];
+        let mut by_node: Vec<Vec<&Connection>> = vec![Vec::new(); self.plan.nodes.len()];
         let mut sources: HashMap<ChannelIx, Vec<NodeIx>> = HashMap::new();
         for link in self.links.iter().filter(|link| link.to.is_some()) {
             by_node[link.from as usize].push(link);
-            if let Way::Join(channel) = link.way {
+            if let ConnectionKind::Join(channel) = link.way {
                 sources.entry(channel).or_default().push(link.from);
             }
         }
@@ -336,15 +336,15 @@ impl Analysis {
             ahead.contains(&to)
         };
         // A join does not fire while another node of it is still to come.
-        let mut waits = |link: &Link, beside: NodeIx| match link.way {
-            Way::Join(channel) => sources[&channel]
+        let mut waits = |link: &Connection, beside: NodeIx| match link.way {
+            ConnectionKind::Join(channel) => sources[&channel]
                 .iter()
                 .any(|source| *source != link.from && reaches(beside, *source)),
             _ => false,
         };
         let mut found = BTreeSet::new();
         let mut open = Vec::new();
-        let mut meet = |one: &Link, other: &Link, open: &mut Vec<(NodeIx, NodeIx)>| {
+        let mut meet = |one: &Connection, other: &Connection, open: &mut Vec<(NodeIx, NodeIx)>| {
             let (Some(a), Some(b)) = (one.to, other.to) else {
                 return;
             };
@@ -363,8 +363,8 @@ impl Analysis {
             for (position, one) in links.iter().enumerate() {
                 for other in &links[position + 1..] {
                     let alternatives = matches!((&one.way, &other.way),
-                        (Way::Branch(a, _), Way::Branch(b, _)) if a == b)
-                        || (one.way == Way::Command && other.way == Way::Command);
+                        (ConnectionKind::Branch(a, _), ConnectionKind::Branch(b, _)) if a == b)
+                        || (one.way == ConnectionKind::Command && other.way == ConnectionKind::Command);
                     if !alternatives {
                         meet(one, other, &mut open);
                     }
@@ -475,7 +475,7 @@ impl Analysis {
     fn joins(&self) -> Vec<(Vec<NodeIx>, NodeIx)> {
         let mut joins: BTreeMap<ChannelIx, (Vec<NodeIx>, NodeIx)> = BTreeMap::new();
         for link in &self.links {
-            if let (Way::Join(channel), Some(to)) = (&link.way, link.to) {
+            if let (ConnectionKind::Join(channel), Some(to)) = (&link.way, link.to) {
                 let join = joins.entry(*channel).or_insert_with(|| (Vec::new(), to));
                 join.0.push(link.from);
             }
@@ -492,7 +492,7 @@ impl Analysis {
             .filter(|link| link.to.is_some_and(|to| nodes.contains(&to)))
         {
             match link.way {
-                Way::Branch(position, _) => choices.insert((link.from, position)),
+                ConnectionKind::Branch(position, _) => choices.insert((link.from, position)),
                 _ => return false,
             };
         }

@@ -24,10 +24,10 @@ where
 }
 
 /// A node whose futures are driven to their end on a thread of the blocking pool.
-pub(crate) struct Away(pub(crate) Arc<dyn Node>);
+pub(crate) struct BlockingNode(pub(crate) Arc<dyn Node>);
 
 #[async_trait]
-impl Node for Away {
+impl Node for BlockingNode {
     async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
         let node = self.0.clone();
         let runtime = tokio::runtime::Handle::current();

@@ -10,7 +10,7 @@ use crate::graph::context_schema::ContextSchema;
 use crate::graph::handler::ErrorHandler;
 use crate::graph::node::{Node, Router};
 use crate::graph::options::NodeOptions;
-use crate::graph::schema::{Key, Schema};
+use crate::graph::schema::{KeyDecl, Schema};
 use crate::policy::breakpoint::Breakpoint;
 use crate::policy::cache::CachePolicy;
 use crate::policy::retry::RetryPolicy;
@@ -93,15 +93,23 @@ impl StateGraph {
     }
     /// Declares a state key. A key may be declared again in the same way; a reducer wins over the plain last value.
     pub fn channel(self, name: impl Into<Name>, spec: ChannelSpec) -> Self {
-        self.key(name.into(), spec, false)
+        self.key(KeyDecl {
+            name: name.into(),
+            spec,
+            private: false,
+        })
     }
     /// Declares a key for nodes to pass something on: it is in the state and in streams, but neither in the input nor
     /// in the output, and nodes see it only when their options name it.
     pub fn private_channel(self, name: impl Into<Name>, spec: ChannelSpec) -> Self {
-        self.key(name.into(), spec, true)
+        self.key(KeyDecl {
+            name: name.into(),
+            spec,
+            private: true,
+        })
     }
-    fn key(mut self, name: Name, spec: ChannelSpec, private: bool) -> Self {
-        self.schema.keys.push(Key { name, spec, private });
+    fn key(mut self, key: KeyDecl) -> Self {
+        self.schema.keys.push(key);
         self
     }
     /// Sets the state to be one value rather than an object of keys: nodes are given it and return it bare.

@@ -7,7 +7,7 @@ use crate::base::ids::Name;
 use crate::base::timeout::Timeout;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::types::reserved::{END, START, TASKS};
-use crate::graph::blocking::Away;
+use crate::graph::blocking::BlockingNode;
 use crate::graph::builder::{Branch, NodeDecl, StateGraph};
 use crate::graph::handler::ErrorHandler;
 use crate::graph::plan::{BranchPlan, ChannelIx, More, NodeIx, Plan};
@@ -45,8 +45,8 @@ pub(crate) fn compile(graph: StateGraph) -> Result<Plan, CompileError> {
     let plan = &mut compiler.plan;
     plan.reserve(graph.nodes.len());
     plan.start_channel = plan.add_channel(START.into(), ChannelSpec::ephemeral());
-    plan.tasks_channel = plan.add_channel(TASKS.into(), ChannelSpec::topic(false));
-    plan.add_node(START.into(), None, false, None);
+    plan.tasks_channel = plan.add_channel(TASKS.into(), ChannelSpec::topic());
+    plan.add_node(START.into(), None);
     let start_channel = plan.start_channel;
     plan.subscribe(0, start_channel);
 
@@ -141,7 +141,8 @@ impl Compiler {
         let plain =
             self.default_retry.is_empty() && self.default_timeout.is_none() && self.default_cache.is_none();
         if decl.options.is_none() && plain {
-            return self.plan.add_node(name, Some(decl.node), false, None);
+            self.plan.add_node(name, Some(decl.node));
+            return;
         }
         let options = decl.options.map(|options| *options).unwrap_or_default();
         let reader = || format!("Node `{name}` reads");
@@ -166,7 +167,7 @@ impl Compiler {
             self.keys(Some(into), self.plan.state_keys, writer, &place);
         }
         let node = match options.blocking {
-            true => Arc::new(Away(decl.node)),
+            true => Arc::new(BlockingNode(decl.node)),
             false => decl.node,
         };
         let branch = options
@@ -177,7 +178,9 @@ impl Compiler {
         }
         self.bound(&name, &place, options.max_visits);
         self.plan.acts |= options.effect.is_some_and(Effect::is_outside);
-        self.plan.add_node(name, Some(node), options.defer, input);
+        let plan = self.plan.add_node(name, Some(node));
+        plan.deferred = options.defer;
+        plan.input = input;
         if let Some(spec) = self.plan.nodes.last_mut() {
             let rules = Rules {
                 retry: match options.retry.is_empty() {

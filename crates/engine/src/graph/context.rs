@@ -51,7 +51,7 @@ pub struct TaskInfo {
     pub path: Value,
 }
 
-struct Inner {
+struct ContextData {
     head: Arc<TaskHeader>,
     attempt: u32,
     /// When the first attempt began.
@@ -89,7 +89,7 @@ struct Inner {
 /// Context that a node is given. Cheap to clone; may be moved to other tasks and threads.
 #[derive(Clone)]
 #[doc(alias = "Runtime")]
-pub struct NodeContext(Arc<Inner>);
+pub struct NodeContext(Arc<ContextData>);
 
 impl fmt::Debug for NodeContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -126,6 +126,17 @@ impl TaskHeader {
     }
 }
 
+/// Work outside of a run that a context is made for.
+pub(crate) struct DetachedTask<'a> {
+    pub(crate) node: NodeIx,
+    pub(crate) id: &'a TaskId,
+    /// The checkpoint and the super-step that it is shown to be of.
+    pub(crate) checkpoint: &'a CheckpointId,
+    pub(crate) step: i64,
+    /// Answers to its questions, in order.
+    pub(crate) answers: Vec<Value>,
+}
+
 impl NodeContext {
     pub(crate) fn new(
         head: Arc<TaskHeader>,
@@ -139,7 +150,7 @@ impl NodeContext {
         let failed = head.failed().cloned();
         let pulse = shared.pulse.clone();
         let recorder = (shared.config.record && !head.is_start()).then(Arc::default);
-        Self(Arc::new(Inner {
+        Self(Arc::new(ContextData {
             head,
             attempt: 1,
             began_ms,
@@ -167,32 +178,30 @@ impl NodeContext {
     pub(crate) fn detached(
         graph: &Graph,
         config: RunConfig,
-        node: NodeIx,
-        task: &TaskId,
-        (checkpoint, step): (&CheckpointId, i64),
-        given: Vec<Value>,
+        task: DetachedTask<'_>,
         emitter: Emitter,
     ) -> Self {
-        let name = &graph.plan.node(node).name;
+        let name = &graph.plan.node(task.node).name;
         let info = TaskInfo {
             thread: config.thread.clone(),
             run_id: String::new(),
-            checkpoint_ns: format!("{name}:{task}"),
-            task_id: task.clone(),
-            checkpoint_id: checkpoint.clone(),
+            checkpoint_ns: format!("{name}:{}", task.id),
+            task_id: task.id.clone(),
+            checkpoint_id: task.checkpoint.clone(),
             node: name.clone(),
-            step,
+            step: task.step,
             attempt: 1,
             first_attempt_ms: 0,
             triggers: Vec::new(),
             path: Value::Null,
         };
-        let stage = StepContext::new(&graph.plan, &"".into(), checkpoint, step);
+        let stage = StepContext::new(&graph.plan, &"".into(), task.checkpoint, task.step);
         let name = info.node.clone();
-        let head = TaskHeader::known(&stage, Some(node), name, Origin::Pull, task.clone(), "".into());
+        let id = task.id.clone();
+        let head = TaskHeader::known(&stage, Some(task.node), name, Origin::Pull, id, "".into());
         // No run stands behind it.
         let shared = Shared::root(graph, config, String::new(), emitter);
-        let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, given, None);
+        let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, task.answers, None);
         let _ = context.0.info.set(info);
         context
     }
@@ -235,7 +244,7 @@ impl NodeContext {
     /// Creates the context of another attempt at the same task: its questions are counted from the start again, answers
     /// are kept.
     pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ContextData {
             head: self.0.head.clone(),
             attempt: number,
             began_ms: self.0.began_ms,
@@ -348,7 +357,7 @@ impl NodeContext {
             let (emitter, payload) = (&self.0.shared.emitter, Payload::Custom(value, Some(task)));
             // What a called task emits comes in the namespace of its caller.
             match self.0.head.caller_segments(&emitter.ns()) {
-                Some(ns) => emitter.nested(ns, true).send(payload).await,
+                Some(ns) => emitter.nested(ns).send(payload).await,
                 None => emitter.send(payload).await,
             }
         }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::base::ids::Name;
-use crate::graph::links::{Link, Way};
+use crate::graph::links::{Connection, ConnectionKind};
 use crate::graph::plan::{NodeIx, Plan};
 
 /// Parts of a drawing.
 struct Picture<'a> {
     plan: &'a Plan,
-    links: Vec<Link>,
+    links: Vec<Connection>,
     /// Nodes that joins wait for, by the join's channel and target.
     joins: BTreeMap<(u32, Option<NodeIx>), Vec<NodeIx>>,
 }
@@ -20,7 +20,7 @@ impl<'a> Picture<'a> {
         let mut joins: BTreeMap<_, Vec<NodeIx>> = BTreeMap::new();
         let mut links = plan.links();
         links.retain(|link| match link.way {
-            Way::Join(channel) => {
+            ConnectionKind::Join(channel) => {
                 joins.entry((channel, link.to)).or_default().push(link.from);
                 false
             }
@@ -45,10 +45,10 @@ impl<'a> Picture<'a> {
     }
 }
 
-fn label(way: &Way) -> Option<&str> {
+fn label(way: &ConnectionKind) -> Option<&str> {
     match way {
-        Way::Branch(_, Some(label)) => Some(label),
-        Way::Branch(_, None) => Some("otherwise"),
+        ConnectionKind::Branch(_, Some(label)) => Some(label),
+        ConnectionKind::Branch(_, None) => Some("otherwise"),
         _ => None,
     }
 }
@@ -83,7 +83,11 @@ impl Plan {
             out.push_str("  end_([\"END\"])\n");
         }
         for link in &picture.links {
-            let arrow = if link.way == Way::Edge { "-->" } else { "-.->" };
+            let arrow = if link.way == ConnectionKind::Edge {
+                "-->"
+            } else {
+                "-.->"
+            };
             let label = label(&link.way).map(|text| format!("|\"{}\"|", escaped(text)));
             let _ = writeln!(
                 out,
@@ -130,7 +134,7 @@ impl Plan {
         }
         for link in &picture.links {
             let mut attributes = Vec::new();
-            if link.way != Way::Edge {
+            if link.way != ConnectionKind::Edge {
                 attributes.push("style=dashed".to_owned());
             }
             if let Some(text) = label(&link.way) {

@@ -102,9 +102,9 @@ impl Entrypoint {
         plan.readable_keys = 1;
         plan.is_root = true;
         plan.start_channel = plan.add_channel(START.into(), ChannelSpec::ephemeral());
-        plan.tasks_channel = plan.add_channel(TASKS.into(), ChannelSpec::topic(false));
+        plan.tasks_channel = plan.add_channel(TASKS.into(), ChannelSpec::topic());
         plan.previous_channel = Some(plan.add_channel(PREVIOUS.into(), ChannelSpec::last_value()));
-        plan.add_node(self.name, Some(self.work), false, None);
+        plan.add_node(self.name, Some(self.work));
         let start = plan.start_channel;
         plan.subscribe(0, start);
         if let Some(node) = plan.nodes.first_mut() {

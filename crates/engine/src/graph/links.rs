@@ -6,7 +6,7 @@ use crate::graph::plan::{ChannelIx, NodeIx, Plan};
 
 /// Connection by which a node leads to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Way {
+pub(crate) enum ConnectionKind {
     /// An edge: always.
     Edge,
     /// A join: when the other nodes of it have run too. The channel identifies the join.
@@ -19,46 +19,49 @@ pub(crate) enum Way {
 
 /// One way out of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Link {
+pub(crate) struct Connection {
     pub(crate) from: NodeIx,
     /// None for END.
     pub(crate) to: Option<NodeIx>,
-    pub(crate) way: Way,
+    pub(crate) way: ConnectionKind,
 }
 
 impl Plan {
     /// Returns every declared connection, by node, in a fixed order.
-    pub(crate) fn links(&self) -> Vec<Link> {
+    pub(crate) fn links(&self) -> Vec<Connection> {
         let mut links = Vec::new();
         for (from, node) in self.nodes.iter().enumerate() {
             let mut link = |to, way| {
-                links.push(Link {
+                links.push(Connection {
                     from: from as NodeIx,
                     to,
                     way,
                 });
             };
             for channel in &node.edges {
-                link(self.channel(*channel).branch_target, Way::Edge);
+                link(self.channel(*channel).branch_target, ConnectionKind::Edge);
             }
             if node.ends {
-                link(None, Way::Edge);
+                link(None, ConnectionKind::Edge);
             }
             for channel in &node.joins {
-                link(self.channel(*channel).join_target, Way::Join(*channel));
+                link(self.channel(*channel).join_target, ConnectionKind::Join(*channel));
             }
             for (position, branch) in node.branches.iter().enumerate() {
                 let mut paths: Vec<(&Name, &Name)> = branch.paths.iter().flatten().collect();
                 paths.sort();
                 for (label, target) in paths {
-                    link(self.node_of(target), Way::Branch(position, Some(label.clone())));
+                    link(
+                        self.node_of(target),
+                        ConnectionKind::Branch(position, Some(label.clone())),
+                    );
                 }
                 if let Some(target) = &branch.default {
-                    link(self.node_of(target), Way::Branch(position, None));
+                    link(self.node_of(target), ConnectionKind::Branch(position, None));
                 }
             }
             for target in &node.more().destinations {
-                link(self.node_of(target), Way::Command);
+                link(self.node_of(target), ConnectionKind::Command);
             }
         }
         links

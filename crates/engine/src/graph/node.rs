@@ -181,15 +181,15 @@ impl<E: Error + Send + Sync + 'static> From<E> for NodeError {
 
 /// A [`NodeError`] as an error of Rust's standard library, for callers that take any.
 #[derive(Debug)]
-struct Ended(NodeError);
+struct BoxedNodeError(NodeError);
 
-impl fmt::Display for Ended {
+impl fmt::Display for BoxedNodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl Error for Ended {
+impl Error for BoxedNodeError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.0 {
             NodeError::Failed(failure) => failure.source(),
@@ -200,13 +200,13 @@ impl Error for Ended {
 
 impl From<NodeError> for Box<dyn Error + Send + Sync> {
     fn from(error: NodeError) -> Self {
-        Box::new(Ended(error))
+        Box::new(BoxedNodeError(error))
     }
 }
 
 impl From<NodeError> for Box<dyn Error> {
     fn from(error: NodeError) -> Self {
-        Box::new(Ended(error))
+        Box::new(BoxedNodeError(error))
     }
 }
 
@@ -258,6 +258,22 @@ impl NodeError {
     pub fn status(mut self, status: u16) -> Self {
         if let NodeError::Failed(failure) = &mut self {
             failure.status = Some(status);
+        }
+        self
+    }
+
+    /// Marks the failure as one that comes back in every attempt: by default it is not retried, whatever its class.
+    pub fn lasting(mut self) -> Self {
+        if let NodeError::Failed(failure) = &mut self {
+            failure.retryable = Some(false);
+        }
+        self
+    }
+
+    /// Marks the failure as one that may pass: by default it is retried, whatever its class.
+    pub fn transient(mut self) -> Self {
+        if let NodeError::Failed(failure) = &mut self {
+            failure.retryable = Some(true);
         }
         self
     }

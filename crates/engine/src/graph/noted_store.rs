@@ -9,7 +9,9 @@ use crate::checkpoint::memory_use::{MemoryAction, MemoryUse};
 use crate::checkpoint::progress::Progress;
 use crate::checkpoint::task_record::RecordedValue;
 use crate::graph::recorder::Recorder;
-use crate::store::{Item, NewVectors, Outdated, Place, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
+use crate::store::{
+    Item, ItemPlace, NewVectors, Outdated, Store, StoreAnswer, StoreConfig, StoreError, StoreOp,
+};
 use crate::value::{Object, Value};
 
 /// A store whose uses are noted.
@@ -21,7 +23,7 @@ pub(crate) struct NotedStore {
 }
 
 /// Kind of a store operation, by which its answer is interpreted.
-enum Asked {
+enum NotedOp {
     Get(Vec<String>, String),
     Put(MemoryUse),
     Search,
@@ -41,15 +43,15 @@ impl NotedStore {
         }
     }
 
-    fn asked(&self, op: &StoreOp) -> Asked {
+    fn asked(&self, op: &StoreOp) -> NotedOp {
         match op {
-            StoreOp::Get { namespace, key, .. } => Asked::Get(namespace.clone(), key.clone()),
+            StoreOp::Get { namespace, key, .. } => NotedOp::Get(namespace.clone(), key.clone()),
             StoreOp::Put {
                 namespace,
                 key,
                 value,
                 ..
-            } => Asked::Put(MemoryUse {
+            } => NotedOp::Put(MemoryUse {
                 action: match value {
                     Some(_) => MemoryAction::Written,
                     None => MemoryAction::Removed,
@@ -59,22 +61,22 @@ impl NotedStore {
                 value: value.as_ref().and_then(recorded),
                 at: self.clock.now_ms(),
             }),
-            StoreOp::Search(_) => Asked::Search,
-            StoreOp::ListNamespaces(_) => Asked::Other,
+            StoreOp::Search(_) => NotedOp::Search,
+            StoreOp::ListNamespaces(_) => NotedOp::Other,
         }
     }
 
-    fn note(&self, asked: Asked, answer: &StoreAnswer) {
+    fn note(&self, asked: NotedOp, answer: &StoreAnswer) {
         let at = self.clock.now_ms();
         match (asked, answer) {
-            (Asked::Get(namespace, key), StoreAnswer::Item(item)) => self.recorder.used(MemoryUse {
+            (NotedOp::Get(namespace, key), StoreAnswer::Item(item)) => self.recorder.used(MemoryUse {
                 action: MemoryAction::Read,
                 namespace,
                 key,
                 value: item.as_ref().and_then(|item| recorded(&item.value)),
                 at,
             }),
-            (Asked::Search, StoreAnswer::Items(items)) => {
+            (NotedOp::Search, StoreAnswer::Items(items)) => {
                 for Item {
                     namespace,
                     key,
@@ -91,7 +93,7 @@ impl NotedStore {
                     });
                 }
             }
-            (Asked::Put(used), _) => self.recorder.used(used),
+            (NotedOp::Put(used), _) => self.recorder.used(used),
             _ => {}
         }
     }
@@ -100,11 +102,11 @@ impl NotedStore {
 #[async_trait]
 impl Store for NotedStore {
     async fn batch(&self, ops: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
-        let asked: Vec<Asked> = ops.iter().map(|op| self.asked(op)).collect();
+        let asked: Vec<NotedOp> = ops.iter().map(|op| self.asked(op)).collect();
         let answers = self.store.batch(ops).await?;
         // Reads see the state before the puts.
         let (puts, reads): (Vec<_>, Vec<_>) =
-            (asked.into_iter().zip(&answers)).partition(|(asked, _)| matches!(asked, Asked::Put(_)));
+            (asked.into_iter().zip(&answers)).partition(|(asked, _)| matches!(asked, NotedOp::Put(_)));
         for (asked, answer) in reads.into_iter().chain(puts) {
             self.note(asked, answer);
         }
@@ -119,7 +121,7 @@ impl Store for NotedStore {
         self.store.config()
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         self.store.outdated(after, limit).await
     }
 

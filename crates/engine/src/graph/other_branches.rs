@@ -11,7 +11,7 @@ use crate::policy::effect::EffectState;
 
 /// Starting point of a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Began {
+pub(crate) struct RunStart {
     /// The checkpoint of the outermost graph that was loaded; None on a new thread.
     pub(crate) start: Option<CheckpointId>,
     /// The newest one at that time.
@@ -24,7 +24,7 @@ pub(crate) struct Began {
 
 /// A checkpoint whose step was done on another branch.
 #[derive(Debug)]
-pub(crate) struct Site {
+pub(crate) struct BranchCheckpoint {
     pub(crate) ns: Name,
     pub(crate) id: CheckpointId,
     /// The checkpoint of the outermost graph that it belongs to.
@@ -54,21 +54,21 @@ pub(crate) struct Visit {
 
 /// Work that was done on other branches than the one of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Past {
-    pub(crate) began: OnceLock<Began>,
+pub(crate) struct OtherBranches {
+    pub(crate) began: OnceLock<RunStart>,
     pub(crate) known: OnceCell<KnownVisits>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct KnownVisits {
     /// The oldest first.
-    pub(crate) sites: Vec<Site>,
-    pub(crate) seen: Mutex<Seen>,
+    pub(crate) sites: Vec<BranchCheckpoint>,
+    pub(crate) seen: Mutex<VisitsRead>,
 }
 
 /// Part of the other branches that was read so far.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct VisitsRead {
     pub(crate) visits: HashMap<usize, Vec<Arc<Visit>>>,
     /// For a task that stands for one of another branch: that one.
     pub(crate) instead: HashMap<TaskId, TaskId>,

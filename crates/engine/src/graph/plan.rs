@@ -222,23 +222,18 @@ impl Plan {
         index
     }
 
-    pub(crate) fn add_node(
-        &mut self,
-        name: Name,
-        node: Option<Arc<dyn Node>>,
-        deferred: bool,
-        input: Option<Vec<ChannelIx>>,
-    ) {
+    pub(crate) fn add_node(&mut self, name: Name, node: Option<Arc<dyn Node>>) -> &mut NodePlan {
         let index = self.nodes.len() as NodeIx;
         self.node_index.insert(name.clone(), index);
-        self.nodes.push(NodePlan::new(name, node, deferred, input));
+        self.nodes.push(NodePlan::new(name, node));
+        &mut self.nodes[index as usize]
     }
 
     /// Adds a handler, after the last node.
     pub(crate) fn add_handler(&mut self, name: Name, handler: Arc<dyn ErrorHandler>, rules: Rules) -> NodeIx {
         let index = (self.nodes.len() + self.handlers.len()) as NodeIx;
         let node = Arc::new(HandlerNode(handler));
-        let mut plan = NodePlan::new(name, Some(node), false, None);
+        let mut plan = NodePlan::new(name, Some(node));
         plan.say(More {
             rules,
             ..More::default()
@@ -401,12 +396,12 @@ impl NodePlan {
         self.path_text.get_or_init(make).clone()
     }
 
-    fn new(name: Name, node: Option<Arc<dyn Node>>, deferred: bool, input: Option<Vec<ChannelIx>>) -> Self {
+    fn new(name: Name, node: Option<Arc<dyn Node>>) -> Self {
         Self {
             name,
             node,
-            deferred,
-            input,
+            deferred: false,
+            input: None,
             triggers: Channels::new(),
             first_trigger: 0,
             branch_channel: 0,

@@ -7,7 +7,7 @@ use crate::base::command::Target;
 use crate::base::ids::Name;
 use crate::checkpoint::memory_use::{MOST_USES, MemoryUse};
 use crate::checkpoint::task_record::{
-    Decision, KeysRead, Reason, RecordedValue, TaskRecord, TriedCondition, shortened,
+    Decision, KeysRead, LONGEST_SUMMARY, Reason, RecordedValue, TaskRecord, TriedCondition, shortened,
 };
 use crate::value::Value;
 
@@ -83,6 +83,19 @@ impl Recorder {
     /// Notes that the node did not run: its output is pinned.
     pub(crate) fn pinned(&self) {
         self.0.lock().record.pinned = true;
+    }
+
+    /// Notes in Markdown what the task did, for people who read the run. The last summary counts; of a long one the first
+    /// 2,000 bytes are kept.
+    pub fn summarize(&self, markdown: &str) {
+        let summary = match markdown.len() > LONGEST_SUMMARY {
+            true => format!(
+                "{}…",
+                &markdown[..markdown.floor_char_boundary(LONGEST_SUMMARY - '…'.len_utf8())]
+            ),
+            false => markdown.to_owned(),
+        };
+        self.0.lock().record.summary = (!summary.trim().is_empty()).then(|| summary.into());
     }
 
     /// Notes that an item of long-term memory was used. What repeats the same is noted once.

@@ -14,7 +14,7 @@ pub(crate) const ROOT: &str = "__root__";
 /// Declarations of a graph under construction about its state.
 #[derive(Default)]
 pub(crate) struct Schema {
-    pub(crate) keys: Vec<Key>,
+    pub(crate) keys: Vec<KeyDecl>,
     pub(crate) managed: Vec<(Name, Managed)>,
     pub(crate) root: Option<ChannelSpec>,
     pub(crate) input: Option<Vec<Name>>,
@@ -22,7 +22,7 @@ pub(crate) struct Schema {
     pub(crate) unknown: Option<SayFn>,
 }
 
-pub(crate) struct Key {
+pub(crate) struct KeyDecl {
     pub(crate) name: Name,
     pub(crate) spec: ChannelSpec,
     /// Neither input nor output nor given to nodes, unless they name it.
@@ -85,7 +85,7 @@ impl Schema {
 
 /// Adds the channels of keys; answers with those that are given to nodes and callers.
 fn add_keys(
-    keys: Vec<Key>,
+    keys: Vec<KeyDecl>,
     plan: &mut Plan,
     problem: &mut impl FnMut(&'static str, &Name, String, &str),
 ) -> Vec<ChannelIx> {

@@ -14,7 +14,7 @@ use crate::checkpoint::run_claim::RunClaim;
 use crate::checkpoint::types::CheckpointTuple;
 use crate::graph::call::Call;
 use crate::graph::compiled::Graph;
-use crate::graph::other_branches::Past;
+use crate::graph::other_branches::OtherBranches;
 use crate::policy::breakpoint::Hits;
 use crate::store::Store;
 use crate::stream::emit::Emitter;
@@ -75,7 +75,7 @@ pub(crate) struct Shared {
     /// Set when the run starts at a checkpoint of a nested graph.
     pub(crate) address: OnceLock<Arc<Address>>,
     /// What was done on other branches of the thread.
-    pub(crate) past: Arc<Past>,
+    pub(crate) past: Arc<OtherBranches>,
     /// Why the run stops at a breakpoint, and what its breakpoints wait for.
     pub(crate) hits: Arc<Hits>,
     /// Of the attempt that runs this graph, when somebody watches it.

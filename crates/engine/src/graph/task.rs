@@ -22,12 +22,12 @@ pub(crate) enum Origin {
     /// Another task called it: the caller, and the number of the call.
     Call(Arc<TaskHeader>, usize),
     /// It takes over from a task that failed.
-    Failure(Arc<TakeOver>),
+    Failure(Arc<FailedTask>),
 }
 
 /// Failed task that another task takes over from.
 #[derive(Debug)]
-pub(crate) struct TakeOver {
+pub(crate) struct FailedTask {
     /// The path of the failed task.
     pub(crate) path: Value,
     pub(crate) failed: NodeFailed,
@@ -69,8 +69,12 @@ impl StepContext {
         &self.scope.plan
     }
 
-    pub(crate) fn at(&self) -> (&str, &CheckpointId, i64) {
-        (&self.scope.ns, &self.checkpoint, self.step)
+    pub(crate) fn address(&self) -> StepAddress<'_> {
+        StepAddress {
+            ns: &self.scope.ns,
+            checkpoint: &self.checkpoint,
+            step: self.step,
+        }
     }
 }
 
@@ -116,14 +120,17 @@ impl TaskHeader {
     /// Returns the id, a hash of the place of the task: preparing the same step again gives it the same id.
     pub(crate) fn id(&self) -> &TaskId {
         self.id.get_or_init(|| match (&self.origin, self.node) {
-            (Origin::Packet(index), _) => {
-                task_id(self.stage.at(), &self.name, "__pregel_push", [index.to_string()])
-            }
+            (Origin::Packet(index), _) => task_id(
+                self.stage.address(),
+                &self.name,
+                "__pregel_push",
+                [index.to_string()],
+            ),
             (_, Some(node)) => {
                 let triggers = self.stage.plan().trigger_names(node);
-                task_id(self.stage.at(), &self.name, "__pregel_pull", triggers)
+                task_id(self.stage.address(), &self.name, "__pregel_pull", triggers)
             }
-            (_, None) => task_id(self.stage.at(), &self.name, "__pregel_pull", [""; 0]),
+            (_, None) => task_id(self.stage.address(), &self.name, "__pregel_pull", [""; 0]),
         })
     }
 
@@ -244,25 +251,33 @@ impl TaskOrder<'_> {
     }
 }
 
-/// Stands between the parts that a task's id is made from.
+/// Separator of the parts that a task's id is made from.
 const BETWEEN: u8 = 0x1f;
+
+/// Place of a step in its thread, by which its tasks get their ids.
+#[derive(Clone, Copy)]
+pub(crate) struct StepAddress<'a> {
+    pub(crate) ns: &'a str,
+    pub(crate) checkpoint: &'a CheckpointId,
+    pub(crate) step: i64,
+}
 
 /// Computes a hash that looks like a UUID: the same checkpoint and path always give the same id.
 pub(crate) fn task_id(
-    (ns, checkpoint, step): (&str, &CheckpointId, i64),
+    at: StepAddress<'_>,
     name: &str,
     kind: &str,
     rest: impl IntoIterator<Item: AsRef<str>>,
 ) -> TaskId {
     let mut text: SmallVec<[u8; 256]> = SmallVec::new();
-    text.extend_from_slice(checkpoint.as_str().as_bytes());
+    text.extend_from_slice(at.checkpoint.as_str().as_bytes());
     text.push(BETWEEN);
-    text.extend_from_slice(ns.as_bytes());
+    text.extend_from_slice(at.ns.as_bytes());
     text.push(BETWEEN);
     let mut digits = [0; 20];
     let mut room = &mut digits[..];
     // The longest number has twenty characters.
-    let _ = write!(room, "{step}");
+    let _ = write!(room, "{}", at.step);
     let left = room.len();
     text.extend_from_slice(&digits[..digits.len() - left]);
     for part in [name, kind] {
@@ -279,5 +294,10 @@ pub(crate) fn task_id(
 
 /// Returns the id under which an update of an edit is stored when no task of its node waits.
 pub(crate) fn derived_task_id(checkpoint: &CheckpointId, step: i64, position: usize) -> TaskId {
-    task_id(("", checkpoint, step), "", "update", [position.to_string()])
+    let at = StepAddress {
+        ns: "",
+        checkpoint,
+        step,
+    };
+    task_id(at, "", "update", [position.to_string()])
 }

@@ -16,15 +16,15 @@ use crate::checkpoint::types::{
     reserved,
 };
 use crate::graph::compiled::Graph;
-use crate::graph::context::NodeContext;
+use crate::graph::context::{DetachedTask, NodeContext};
 use crate::graph::node::{NodeError, NodeOutput};
 use crate::graph::plan::NodeIx;
 use crate::graph::task::{StepContext, TaskOrder, derived_task_id};
 use crate::graph::writes::{Channel, Writes, stored_writes};
 use crate::inspect::questions::{waiting_tasks, withdrawal};
 use crate::inspect::snapshot;
-use crate::state::delta;
-use crate::state::entries::{Writer, add_writes};
+use crate::state::delta::{self, CheckpointUse};
+use crate::state::entries::{UpdateAuthor, add_writes};
 use crate::state::live::{Applied, Live, load};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
@@ -94,12 +94,21 @@ pub struct Updated {
     pub next: Vec<Name>,
 }
 
-/// Makes an edit of super-steps, each of updates. With `store` false it only says what would come of it.
+/// Purpose of an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EditUse {
+    /// It is stored.
+    Store,
+    /// Its result is shown; nothing is stored.
+    Preview,
+}
+
+/// Makes an edit of super-steps, each of updates.
 pub(crate) async fn bulk_update_state(
     graph: &Graph,
     at: &StateRef,
     steps: Vec<Vec<StateUpdate>>,
-    store: bool,
+    usage: EditUse,
 ) -> Result<Updated, RunError> {
     let saver = graph.need_saver("update_state")?.clone();
     if steps.is_empty() {
@@ -109,7 +118,7 @@ pub(crate) async fn bulk_update_state(
         return Err(RunError::invalid_request("No updates provided"));
     }
     let mut by = at.claim.clone();
-    if let (Some(request), true) = (&mut by, store)
+    if let (Some(request), true) = (&mut by, usage == EditUse::Store)
         && request.has_to_take(&*saver, &at.thread).await?
     {
         // An edit that cannot be made leaves the other run alone.
@@ -117,7 +126,7 @@ pub(crate) async fn bulk_update_state(
         request.take_first(&*saver, &at.thread).await?;
     }
     let (mut edit, done) = worked_out(graph, &*saver, at, steps).await?;
-    if store {
+    if usage == EditUse::Store {
         let claim = by.as_ref().map(|request| edit.claim(request));
         // The commits are stored together, so the first one speaks for all.
         if let Some(first) = edit.commits.first_mut() {
@@ -306,7 +315,7 @@ impl<'a> Edit<'a> {
         if self.graph.plan.is_root || update.values.as_object().is_some() {
             // START would refuse it, but only when the thread goes on; anyone who edits it learns it now.
             let mut writes = Writes::new();
-            add_writes(&self.graph.plan, Writer::Input, &update.values, &mut writes)
+            add_writes(&self.graph.plan, UpdateAuthor::Input, &update.values, &mut writes)
                 .map_err(RunError::invalid_update)?;
         }
         let (mut live, _, step) = self.start();
@@ -414,7 +423,17 @@ impl<'a> Edit<'a> {
                 notes.insert(key.clone(), value.clone());
             }
             let writes = self
-                .written(update, node, &task_id, &live, (&base_id, step))
+                .written(
+                    update,
+                    DetachedTask {
+                        node,
+                        id: &task_id,
+                        checkpoint: &base_id,
+                        step,
+                        answers: Vec::new(),
+                    },
+                    &live,
+                )
                 .await?;
             if !writes.is_empty() {
                 filed.push(TaskWrites {
@@ -479,19 +498,17 @@ impl<'a> Edit<'a> {
     async fn written(
         &self,
         update: StateUpdate,
-        node: NodeIx,
-        task_id: &TaskId,
+        task: DetachedTask<'_>,
         live: &Live,
-        at: (&CheckpointId, i64),
     ) -> Result<Writes, RunError> {
         let plan = &self.graph.plan;
         let config = RunConfig {
             thread: Some(self.at.thread.clone()),
             ..RunConfig::default()
         };
-        // Nobody listens, nothing is given.
-        let context =
-            NodeContext::detached(self.graph, config, node, task_id, at, Vec::new(), Emitter::none());
+        let (node, task_id) = (task.node, task.id);
+        // Nobody listens.
+        let context = NodeContext::detached(self.graph, config, task, Emitter::none());
         // Routers see what a node returned; of a command they see what it did.
         let output = match update.is_command || !update.goto.is_empty() {
             false => NodeOutput::Update(update.values),
@@ -542,7 +559,7 @@ impl<'a> Edit<'a> {
             live.deltas.force_written();
         }
         live.deltas.first_edit = self.base.is_none();
-        let (checkpoint, changes, seen) = live.checkpoint(id, now, metadata, None, true);
+        let (checkpoint, changes, seen) = live.checkpoint(id, now, metadata, None, CheckpointUse::Base);
         let put = Put {
             checkpoint,
             changes,

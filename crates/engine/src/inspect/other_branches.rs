@@ -17,7 +17,9 @@ use crate::checkpoint::types::{
     CheckpointAddress, CheckpointHead, ListQuery, PendingWrite, Source, StorageError, reserved,
 };
 use crate::graph::compiled::Graph;
-use crate::graph::other_branches::{Began, KnownVisits, Past, Seen, Site, Visit};
+use crate::graph::other_branches::{
+    BranchCheckpoint, KnownVisits, OtherBranches, RunStart, Visit, VisitsRead,
+};
 use crate::graph::plan::{NodePlan, Plan};
 use crate::graph::scope::graph_path;
 use crate::graph::task::{Origin, StepContext};
@@ -44,7 +46,7 @@ pub(crate) enum Visits {
     Other(Arc<Visit>),
 }
 
-impl Seen {
+impl VisitsRead {
     /// Returns the first of the tasks that stand for one another; it is the same for all of them.
     fn first<'a>(&'a self, mut task: &'a TaskId) -> &'a TaskId {
         // Links lead to what was done before, so they end.
@@ -68,9 +70,9 @@ pub(crate) struct Scene<'a> {
     pub(crate) ns: &'a str,
 }
 
-impl Past {
+impl OtherBranches {
     /// Notes where the run began; what was done elsewhere is read when somebody asks.
-    pub(crate) fn begin(&self, began: Began) {
+    pub(crate) fn begin(&self, began: RunStart) {
         let _ = self.began.set(began);
     }
 
@@ -142,7 +144,11 @@ impl Past {
 }
 
 impl KnownVisits {
-    async fn read(saver: &dyn Checkpointer, thread: &ThreadId, began: &Began) -> Result<Self, StorageError> {
+    async fn read(
+        saver: &dyn Checkpointer,
+        thread: &ThreadId,
+        began: &RunStart,
+    ) -> Result<Self, StorageError> {
         // Where a branch ends, an input is a new case.
         if began.input && began.start == began.newest {
             return Ok(Self::default());
@@ -153,7 +159,7 @@ impl KnownVisits {
         };
         let heads = saver.heads(&query).await?;
         let (sites, own) = split(&heads, began);
-        let mut seen = Seen::default();
+        let mut seen = VisitsRead::default();
         if !sites.is_empty() {
             for page in own.chunks(AT_ONCE) {
                 let address = |head: &&CheckpointHead| {
@@ -173,13 +179,13 @@ impl KnownVisits {
     /// Returns the places where the node of the graph at `ns` had work on other branches, the oldest first.
     fn places(&self, ns: &str, node: &Name) -> impl Iterator<Item = usize> {
         let path = graph_path(ns);
-        let fits = move |site: &Site| site.next.contains(node) && graph_path(&site.ns) == path;
+        let fits = move |site: &BranchCheckpoint| site.next.contains(node) && graph_path(&site.ns) == path;
         let places = self.sites.iter().enumerate().filter(move |(_, site)| fits(site));
         places.map(|(place, _)| place)
     }
 
     /// Reads what the tasks of a checkpoint did.
-    async fn look(&self, scene: &Scene<'_>, place: usize, seen: &mut Seen) -> Result<(), RunError> {
+    async fn look(&self, scene: &Scene<'_>, place: usize, seen: &mut VisitsRead) -> Result<(), RunError> {
         if seen.visits.contains_key(&place) {
             return Ok(());
         }
@@ -189,8 +195,8 @@ impl KnownVisits {
     }
 }
 
-impl Site {
-    async fn visits(&self, scene: &Scene<'_>, seen: &mut Seen) -> Result<Vec<Arc<Visit>>, RunError> {
+impl BranchCheckpoint {
+    async fn visits(&self, scene: &Scene<'_>, seen: &mut VisitsRead) -> Result<Vec<Arc<Visit>>, RunError> {
         let plan = scene.plan;
         let tuple = delta::get(plan, scene.saver, scene.thread, &self.ns, Some(&self.id)).await?;
         let Some(tuple) = tuple else { return Ok(Vec::new()) };
@@ -313,7 +319,7 @@ fn sorted_out<'a>(
     heads: &'a [CheckpointHead],
     others: &HashMap<&CheckpointId, usize>,
     own: &HashSet<&CheckpointId>,
-) -> (Vec<Site>, Vec<&'a CheckpointHead>) {
+) -> (Vec<BranchCheckpoint>, Vec<&'a CheckpointHead>) {
     let finished: HashSet<(&str, &CheckpointId)> = heads
         .iter()
         .filter(|head| head.metadata.source == Source::Loop)
@@ -330,7 +336,7 @@ fn sorted_out<'a>(
             },
         };
         if others.contains_key(&root) && !head.next.is_empty() {
-            sites.push(Site {
+            sites.push(BranchCheckpoint {
                 ran: finished.contains(&(&*head.ns, &head.id)),
                 ns: head.ns.clone(),
                 id: head.id.clone(),
@@ -348,7 +354,10 @@ fn sorted_out<'a>(
 
 /// Splits the checkpoints into those whose steps were done on other branches, and those of the run's own branch since
 /// it left them.
-fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a CheckpointHead>) {
+fn split<'a>(
+    heads: &'a [CheckpointHead],
+    began: &RunStart,
+) -> (Vec<BranchCheckpoint>, Vec<&'a CheckpointHead>) {
     let existed = |head: &&CheckpointHead| {
         head.ns.is_empty() && began.newest.as_ref().is_none_or(|newest| head.id <= *newest)
     };
@@ -421,7 +430,7 @@ impl Graph {
         };
         let newest = saver.heads(&newest).await?.into_iter().next().map(|head| head.id);
         let start = checkpoint.cloned().or_else(|| newest.clone());
-        let began = Began {
+        let began = RunStart {
             leaves: start != newest,
             start,
             newest,
@@ -445,8 +454,9 @@ impl Graph {
                 continue;
             }
             let is_last = |name: &Name| {
-                let same =
-                    |later: &Site| later.next.contains(name) && graph_path(&later.ns) == graph_path(&site.ns);
+                let same = |later: &BranchCheckpoint| {
+                    later.next.contains(name) && graph_path(&later.ns) == graph_path(&site.ns)
+                };
                 !known.sites[place + 1..].iter().any(same)
             };
             let scene = Scene {

@@ -93,15 +93,15 @@ pub struct Writer {
 }
 
 /// A value that is looked for.
-struct Wanted {
-    path: Path,
+struct ProvenanceTarget {
+    path: ValuePath,
     at: CheckpointHead,
     read_by: Option<usize>,
 }
 
 /// A place in the state. Items of a list that have ids are known by them, because their places move.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Path {
+struct ValuePath {
     key: Name,
     inside: Vec<Segment>,
 }
@@ -112,7 +112,7 @@ enum Segment {
     Item(Name),
 }
 
-impl Path {
+impl ValuePath {
     fn read(pointer: &str) -> Result<(Name, Vec<String>), RunError> {
         let path = pointer.strip_prefix('/').filter(|path| !path.is_empty());
         let path = path.ok_or_else(|| {
@@ -172,7 +172,7 @@ impl Path {
         let mut pointer = format!("/{}", escaped(&self.key));
         let mut at = value;
         for segment in &self.inside {
-            let one = Path {
+            let one = ValuePath {
                 key: self.key.clone(),
                 inside: vec![segment.clone()],
             };
@@ -220,8 +220,8 @@ impl Graph {
             .into_iter()
             .next()
             .ok_or_else(missing)?;
-        let (key, inside) = Path::read(pointer)?;
-        let mut search = Search {
+        let (key, inside) = ValuePath::read(pointer)?;
+        let mut search = WriterSearch {
             graph: self,
             saver: &**saver,
             thread: &at.thread,
@@ -231,18 +231,18 @@ impl Graph {
         let value = search.value(&head.id, &key).await?;
         let path = value
             .as_ref()
-            .and_then(|value| Path::resolve(key, &inside, value));
+            .and_then(|value| ValuePath::resolve(key, &inside, value));
         let path = path.ok_or_else(|| {
             RunError::invalid_request(format!("There is nothing at {pointer} of this state."))
         })?;
         let mut lineage = Lineage::from(&**saver, &at.thread, [head.clone()]);
-        let mut wanted = VecDeque::from([Wanted {
+        let mut wanted = VecDeque::from([ProvenanceTarget {
             path,
             at: head,
             read_by: None,
         }]);
         let mut found = Provenance::default();
-        let mut known: HashSet<(Path, CheckpointId)> = HashSet::new();
+        let mut known: HashSet<(ValuePath, CheckpointId)> = HashSet::new();
         while let Some(next) = wanted.pop_front() {
             if found.writes.len() == limit {
                 found.more = true;
@@ -264,7 +264,7 @@ impl Graph {
 }
 
 /// Values and states read during a search, each at most once.
-struct Search<'a> {
+struct WriterSearch<'a> {
     graph: &'a Graph,
     saver: &'a dyn Checkpointer,
     thread: &'a ThreadId,
@@ -272,7 +272,7 @@ struct Search<'a> {
     states: HashMap<CheckpointId, StateSnapshot>,
 }
 
-impl Search<'_> {
+impl WriterSearch<'_> {
     async fn state(&mut self, id: &CheckpointId) -> Result<&StateSnapshot, StateError> {
         if !self.states.contains_key(id) {
             let state = self
@@ -309,7 +309,7 @@ impl Search<'_> {
     async fn write(
         &mut self,
         lineage: &mut Lineage<'_>,
-        wanted: &Wanted,
+        wanted: &ProvenanceTarget,
     ) -> Result<Option<ValueWrite>, StateError> {
         let path = &wanted.path;
         let mut head = wanted.at.clone();
@@ -354,7 +354,7 @@ impl Search<'_> {
 
     async fn found(
         &mut self,
-        path: &Path,
+        path: &ValuePath,
         whole: &Value,
         after: Value,
         written: CheckpointHead,
@@ -420,8 +420,8 @@ impl Search<'_> {
         lineage: &mut Lineage<'_>,
         write: &ValueWrite,
         place: usize,
-    ) -> Result<Vec<Wanted>, StateError> {
-        let mut wanted: Vec<Wanted> = Vec::new();
+    ) -> Result<Vec<ProvenanceTarget>, StateError> {
+        let mut wanted: Vec<ProvenanceTarget> = Vec::new();
         let (Some(from), WriteOrigin::Task) = (&write.from, write.origin) else {
             return Ok(wanted);
         };
@@ -451,12 +451,12 @@ impl Search<'_> {
                 (false, _) => continue,
             };
             for key in keys {
-                let path = Path {
+                let path = ValuePath {
                     key,
                     inside: Vec::new(),
                 };
                 if !wanted.iter().any(|known| known.path == path) {
-                    wanted.push(Wanted {
+                    wanted.push(ProvenanceTarget {
                         path,
                         at: at.clone(),
                         read_by: Some(place),

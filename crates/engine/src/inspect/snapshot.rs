@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use crate::base::failure::shown_of;
 use crate::base::ids::{InterruptId, Name, TaskId, ThreadId};
 use crate::checkpoint::types::{
     CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, TaskStatus, reserved,
@@ -169,18 +170,18 @@ pub(crate) fn is_output(channel: &str) -> bool {
 
 /// Stored records of one task.
 #[derive(Default)]
-pub(crate) struct Stored {
+pub(crate) struct StoredTask {
     pub(crate) writes: Writes,
     pub(crate) error: Option<String>,
     pub(crate) interrupts: Vec<Interrupt>,
     answers: usize,
 }
 
-pub(crate) fn stored(plan: &Plan, id: &TaskId, pending: &[PendingWrite]) -> Stored {
-    let mut stored = Stored::default();
+pub(crate) fn stored(plan: &Plan, id: &TaskId, pending: &[PendingWrite]) -> StoredTask {
+    let mut stored = StoredTask::default();
     for PendingWrite { write, .. } in pending.iter().filter(|w| w.task_id == *id) {
         match &*write.channel {
-            reserved::ERROR => stored.error = write.value.as_str().map(str::to_owned),
+            reserved::ERROR => stored.error = write.value.as_str().map(shown_of),
             reserved::INTERRUPT => {
                 stored.interrupts = write
                     .value
@@ -200,7 +201,7 @@ pub(crate) fn stored(plan: &Plan, id: &TaskId, pending: &[PendingWrite]) -> Stor
     stored
 }
 
-impl Stored {
+impl StoredTask {
     /// Returns the questions that still wait: none of a finished task, and none that an answer has reached already.
     pub(crate) fn unanswered(&self, task_ns: &str) -> Vec<Interrupt> {
         if !self.writes.is_empty() {
@@ -322,12 +323,20 @@ pub(crate) fn head_of(tuple: &CheckpointTuple) -> CheckpointHead {
     }
 }
 
+/// Rules by which a checkpoint is read.
+#[derive(Clone, Copy, Default)]
+struct SnapshotRules {
+    /// Finished tasks of the open step are applied and no longer next. Otherwise the state is shown as the step began.
+    live: bool,
+    /// The states of nested graphs are read, too.
+    subgraphs: bool,
+}
+
 /// Reads the state of `graph`, whose checkpoints are at the namespace of `tuple`.
 fn snapshot<'a>(
     graph: &'a Graph,
     tuple: &'a CheckpointTuple,
-    live: bool,
-    subgraphs: bool,
+    rules: SnapshotRules,
 ) -> BoxFuture<'a, Result<StateSnapshot, StateError>> {
     Box::pin(async move {
         let plan = &graph.plan;
@@ -343,9 +352,16 @@ fn snapshot<'a>(
         let mut shown = Vec::with_capacity(tasks.len());
         for task in &mut tasks {
             let stored = stored(plan, task.id(), &tuple.pending_writes);
-            let nested = nested_state(graph, tuple, task, subgraphs).await?;
-            shown.push(task_snapshot(plan, task, &stored, live, nested));
-            if live {
+            let nested = match rules.subgraphs {
+                true => nested_state(graph, tuple, task).await?,
+                false => nested_ns(graph, task),
+            };
+            let interrupts = match rules.live {
+                true => stored.unanswered(&task.ns()),
+                false => stored.interrupts.clone(),
+            };
+            shown.push(task_snapshot(plan, task, &stored, interrupts, nested));
+            if rules.live {
                 task.writes = stored.writes;
             }
         }
@@ -380,21 +396,21 @@ fn snapshot<'a>(
     })
 }
 
-/// Reads the state of the graph that a task runs, or returns its namespace.
+/// Returns where the graph that a task runs keeps its checkpoints.
+fn nested_ns(graph: &Graph, task: &Task) -> Option<TaskState> {
+    runs_graphs(&graph.plan, task).then(|| TaskState::Ns(task.ns().as_str().into()))
+}
+
+/// Reads the state of the graph that a task runs.
 async fn nested_state(
     graph: &Graph,
     tuple: &CheckpointTuple,
     task: &Task,
-    subgraphs: bool,
 ) -> Result<Option<TaskState>, StateError> {
     let Some(nested) = task.node.and_then(|node| nested_of(&graph.plan, node)) else {
         return Ok(None);
     };
-    let ns = task.ns();
-    if !subgraphs {
-        return Ok(Some(TaskState::Ns(ns.as_str().into())));
-    }
-    let at = StateRef::live(tuple.thread.clone()).within(ns.as_str());
+    let at = StateRef::live(tuple.thread.clone()).within(task.ns().as_str());
     let state = read(&inherit(nested, graph), &at.with_subgraphs()).await?;
     Ok(Some(TaskState::Snapshot(Box::new(state))))
 }
@@ -403,8 +419,8 @@ async fn nested_state(
 fn task_snapshot(
     plan: &Plan,
     task: &Task,
-    stored: &Stored,
-    live: bool,
+    stored: &StoredTask,
+    interrupts: Vec<Interrupt>,
     nested: Option<TaskState>,
 ) -> TaskSnapshot {
     TaskSnapshot {
@@ -412,10 +428,7 @@ fn task_snapshot(
         name: task.name.clone(),
         path: task.path(),
         input: task.input.clone(),
-        interrupts: match live {
-            true => stored.unanswered(&task.ns()),
-            false => stored.interrupts.clone(),
-        },
+        interrupts,
         result: (!stored.writes.is_empty()).then(|| task::result_of(plan, &stored.writes)),
         targets: task::targets(plan, &stored.writes),
         error: stored.error.clone(),
@@ -455,7 +468,13 @@ async fn read(graph: &Graph, at: &StateRef) -> Result<StateSnapshot, StateError>
     };
     let saver = graph.need_saver("get_state")?;
     match delta::get(&graph.plan, &**saver, &at.thread, &ns, at.checkpoint_id.as_ref()).await? {
-        Some(tuple) => snapshot(graph, &tuple, at.checkpoint_id.is_none(), at.subgraphs).await,
+        Some(tuple) => {
+            let rules = SnapshotRules {
+                live: at.checkpoint_id.is_none(),
+                subgraphs: at.subgraphs,
+            };
+            snapshot(graph, &tuple, rules).await
+        }
         None => Ok(empty(&at.thread, ns.into())),
     }
 }
@@ -497,7 +516,7 @@ pub(crate) async fn history(
     let saver = graph.need_saver("get_state_history")?;
     let mut shown = Vec::new();
     for tuple in delta::list(&graph.plan, &**saver, &query).await? {
-        shown.push(snapshot(&graph, &tuple, false, false).await?);
+        shown.push(snapshot(&graph, &tuple, SnapshotRules::default()).await?);
     }
     Ok(shown)
 }

@@ -5,7 +5,7 @@ use crate::checkpoint::maintenance::{Pruning, Removal};
 use crate::checkpoint::types::ListQuery;
 use crate::graph::compiled::Graph;
 use crate::graph::scope::graph_path;
-use crate::inspect::edit::{StateUpdate, Updated, bulk_update_state};
+use crate::inspect::edit::{EditUse, StateUpdate, Updated, bulk_update_state};
 use crate::inspect::snapshot::{StateSnapshot, get_state, history, locate};
 use crate::state::delta;
 use crate::stream::error::{RunError, StateError};
@@ -38,12 +38,12 @@ impl Graph {
         at: &StateRef,
         steps: Vec<Vec<StateUpdate>>,
     ) -> Result<Updated, StateError> {
-        self.edit(at, steps, true).await
+        self.edit(at, steps, EditUse::Store).await
     }
 
     /// Returns the result that `update_state` would have, without storing it.
     pub async fn preview_update(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
-        self.edit(at, vec![vec![update]], false).await
+        self.edit(at, vec![vec![update]], EditUse::Preview).await
     }
 
     /// Returns the result that `bulk_update_state` would have, without storing it.
@@ -52,14 +52,14 @@ impl Graph {
         at: &StateRef,
         steps: Vec<Vec<StateUpdate>>,
     ) -> Result<Updated, StateError> {
-        self.edit(at, steps, false).await
+        self.edit(at, steps, EditUse::Preview).await
     }
 
     async fn edit(
         &self,
         at: &StateRef,
         steps: Vec<Vec<StateUpdate>>,
-        store: bool,
+        usage: EditUse,
     ) -> Result<Updated, StateError> {
         let Some((graph, ns)) = locate(self, &at.ns) else {
             let path = graph_path(&at.ns).join("|");
@@ -67,7 +67,7 @@ impl Graph {
                 "Subgraph {path} not found\nName the graphs that a node runs with NodeOptions::runs."
             )));
         };
-        bulk_update_state(&graph, &StateRef { ns, ..at.clone() }, steps, store).await
+        bulk_update_state(&graph, &StateRef { ns, ..at.clone() }, steps, usage).await
     }
 
     /// Removes a thread with everything in it; a missing one is no error.

@@ -146,11 +146,11 @@ pub trait NodeCache: fmt::Debug + Send + Sync {
 /// A cache in memory, of bounded size: the result that was not used for the longest time goes first.
 pub struct MemoryCache {
     capacity: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<CacheEntries>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct CacheEntries {
     entries: HashMap<CacheKey, CachedEntry>,
     uses: u64,
 }
@@ -178,7 +178,7 @@ impl MemoryCache {
             kept: Mutex::default(),
         }
     }
-    fn lock(&self) -> parking_lot::MutexGuard<'_, Kept> {
+    fn lock(&self) -> parking_lot::MutexGuard<'_, CacheEntries> {
         self.kept.lock()
     }
 }

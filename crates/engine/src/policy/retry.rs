@@ -121,7 +121,8 @@ impl RetryPolicy {
 /// The failures that are worth another attempt.
 #[derive(Clone, Default)]
 pub enum RetryOn {
-    /// All but those that another attempt cannot help; see [`is_retryable`].
+    /// All but those that another attempt cannot help: as the [failure says](Failure::retryable), otherwise by the HTTP
+    /// status, otherwise by the class; see [`is_retryable`].
     #[default]
     Default,
     /// Failures of these classes, and of classes derived from them.
@@ -144,18 +145,23 @@ impl RetryOn {
     /// Returns whether this failure is worth another attempt.
     pub fn wants(&self, failure: &Failure) -> bool {
         match self {
-            // A server that is at fault may recover; one that refuses a request refuses it again.
-            RetryOn::Default => match failure.status {
-                Some(status) => status >= 500,
-                None => is_retryable(&failure.class),
-            },
+            RetryOn::Default => failure.retryable.unwrap_or_else(|| may_pass(failure)),
             RetryOn::Classes(classes) => classes.iter().any(|class| is_a(&failure.class, class)),
             RetryOn::Predicate(wanted) => wanted(failure),
         }
     }
 }
 
-/// Returns whether another attempt is worth it by default. Mistakes in the program or its data stay mistakes;
+/// Returns whether another attempt is worth it after a failure that does not say so itself.
+fn may_pass(failure: &Failure) -> bool {
+    match failure.status {
+        // A server that is at fault may recover; one that refuses a request refuses it again.
+        Some(status) => status >= 500,
+        None => is_retryable(&failure.class),
+    }
+}
+
+/// Returns whether failures of a class are worth another attempt when they do not say so themselves. Mistakes in the program or its data stay mistakes;
 /// everything else, failed connections among it, may pass.
 ///
 /// Classes count by their name. The built-in classes of Python are known with what they derive from (a `KeyError` is
@@ -304,6 +310,28 @@ mod tests {
                 "a policy of one's own goes by the class"
             );
         }
+    }
+
+    #[test]
+    fn a_failure_says_itself_whether_it_may_pass() {
+        let busy = Failure {
+            status: Some(429),
+            ..Failure::new("HTTPError", "")
+        };
+        for (failure, wanted) in [
+            (Failure::new("MyError", ""), true),
+            (Failure::new("MyError", "").lasting(), false),
+            (Failure::new("ValueError", "").transient(), true),
+            (busy.clone(), false),
+            (busy.transient(), true),
+        ] {
+            assert_eq!(RetryOn::Default.wants(&failure), wanted, "{failure:?}");
+        }
+        let named = RetryOn::Classes(vec!["MyError".into()]);
+        assert!(
+            named.wants(&Failure::new("MyError", "").lasting()),
+            "a policy of one's own goes by the class"
+        );
     }
 
     #[test]

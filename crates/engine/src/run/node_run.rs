@@ -3,7 +3,7 @@
 use crate::base::ids::{CheckpointId, Name};
 use crate::checkpoint::types::reserved::END;
 use crate::graph::compiled::Graph;
-use crate::graph::context::{NodeContext, interrupt_id};
+use crate::graph::context::{DetachedTask, NodeContext, interrupt_id};
 use crate::graph::node::Interrupted;
 use crate::graph::plan::Shown;
 use crate::graph::task::derived_task_id;
@@ -92,15 +92,14 @@ impl Graph {
         let input = view::input_view(plan, &live.state, spec.input.as_deref());
         let checkpoint = CheckpointId::new("");
         let task_id = derived_task_id(&checkpoint, 0, 0);
-        let context = NodeContext::detached(
-            self,
-            config,
-            index,
-            &task_id,
-            (&checkpoint, 0),
+        let task = DetachedTask {
+            node: index,
+            id: &task_id,
+            checkpoint: &checkpoint,
+            step: 0,
             answers,
-            emitter.clone(),
-        );
+        };
+        let context = NodeContext::detached(self, config, task, emitter.clone());
         let task_ns = context.info().checkpoint_ns.clone();
         let work = TaskWork {
             state: live.state.clone(),

@@ -43,6 +43,15 @@ pub fn has_deltas(metadata: &Metadata, values: &ChannelValues) -> bool {
     metadata.user.contains_key(COUNTERS) || values.any(|(_, value)| whole_of(value).is_some())
 }
 
+/// Purpose that a checkpoint is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CheckpointUse {
+    /// It is stored, and the next one is made against it.
+    Base,
+    /// It may give way to a later one that is made against the same base.
+    Provisional,
+}
+
 /// Records of a thread's delta keys between two checkpoints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deltas {
@@ -88,12 +97,12 @@ impl Deltas {
     }
 
     /// Counts one more checkpoint and gives the keys whose value it must hold. The counts are put into its metadata.
-    /// With `settle` it will be stored; without, it may yet give way to a later one.
+    /// A provisional one may yet give way to a later one.
     pub(crate) fn count(
         &mut self,
         plan: &Plan,
         metadata: &mut Metadata,
-        settle: bool,
+        usage: CheckpointUse,
         has_version: impl Fn(ChannelIx) -> bool,
     ) -> BTreeSet<ChannelIx> {
         let mut due = BTreeSet::new();
@@ -112,7 +121,7 @@ impl Deltas {
             let reached = count.0 >= u64::from(spec.frequency) || count.1 >= MAX_STEPS;
             if self.forced.contains(&index) || (reached && has_version(index)) {
                 due.insert(index);
-                if settle {
+                if usage == CheckpointUse::Base {
                     self.counts.remove(&index);
                 }
             } else {
@@ -120,7 +129,7 @@ impl Deltas {
             }
         }
         self.written.clear();
-        if settle {
+        if usage == CheckpointUse::Base {
             self.forced.clear();
             self.first_edit = false;
         }

@@ -8,7 +8,7 @@ use crate::value::{List, Object, Value};
 
 /// The author of an update: what it may write, and its name in messages.
 #[derive(Clone, Copy)]
-pub(crate) enum Writer<'a> {
+pub(crate) enum UpdateAuthor<'a> {
     /// The input of a run or of an edit: input keys only.
     Input,
     /// A command given as input.
@@ -17,17 +17,17 @@ pub(crate) enum Writer<'a> {
     Node(&'a str),
 }
 
-impl Writer<'_> {
+impl UpdateAuthor<'_> {
     fn name(self) -> String {
         match self {
-            Writer::Input => "The input".into(),
-            Writer::Command => "The command".into(),
-            Writer::Node(name) => format!("Node `{name}`"),
+            UpdateAuthor::Input => "The input".into(),
+            UpdateAuthor::Command => "The command".into(),
+            UpdateAuthor::Node(name) => format!("Node `{name}`"),
         }
     }
 
     fn may_write(self, plan: &Plan, index: ChannelIx) -> bool {
-        !matches!(self, Writer::Input) || plan.channel(index).is_input
+        !matches!(self, UpdateAuthor::Input) || plan.channel(index).is_input
     }
 }
 
@@ -35,7 +35,7 @@ impl Writer<'_> {
 /// LangGraph's where LangGraph has one.
 pub(crate) fn add_writes(
     plan: &Plan,
-    writer: Writer<'_>,
+    writer: UpdateAuthor<'_>,
     update: &Value,
     writes: &mut Writes,
 ) -> Result<(), String> {
@@ -51,7 +51,7 @@ pub(crate) fn add_writes(
         other => {
             return Err(format!(
                 "Expected dict, got {}\n{} gave {} of type {}. Give an object of state keys and values, or nothing.",
-                python_text(other, true),
+                python_str(other),
                 writer.name(),
                 shorten(other),
                 other.type_name()
@@ -68,7 +68,7 @@ pub(crate) fn add_writes(
 /// may come twice.
 pub(crate) fn add_command_writes(
     plan: &Plan,
-    writer: Writer<'_>,
+    writer: UpdateAuthor<'_>,
     update: &Value,
     writes: &mut Writes,
 ) -> Result<(), String> {
@@ -104,7 +104,7 @@ const ROOT: &str = "__root__";
 /// among the writes of the command, where they say why nothing followed.
 fn add_to_workflow(
     plan: &Plan,
-    writer: Writer<'_>,
+    writer: UpdateAuthor<'_>,
     update: &Value,
     writes: &mut Writes,
 ) -> Result<(), String> {
@@ -146,7 +146,7 @@ pub(crate) fn add_message(
     writes: &mut Writes,
 ) -> Result<(), String> {
     match plan.channel_named(key).filter(|index| plan.is_state_key(*index)) {
-        Some(index) => add(plan, Writer::Node(node), index, message, writes),
+        Some(index) => add(plan, UpdateAuthor::Node(node), index, message, writes),
         None => Err(format!(
             "Node `{node}` pushed a message to `{key}`, which is no state key. Declare the key, or name the one that \
              holds the messages."
@@ -156,7 +156,7 @@ pub(crate) fn add_message(
 
 fn add_entry(
     plan: &Plan,
-    writer: Writer<'_>,
+    writer: UpdateAuthor<'_>,
     key: &str,
     value: &Value,
     writes: &mut Writes,
@@ -169,7 +169,7 @@ fn add_entry(
             tracing::warn!("{} wrote to the managed key {key}, ignoring it", writer.name());
         }
         None => {
-            if let (Some(say), false) = (&plan.unknown_key, matches!(writer, Writer::Input)) {
+            if let (Some(say), false) = (&plan.unknown_key, matches!(writer, UpdateAuthor::Input)) {
                 return Err(format!(
                     "{} wrote `{key}`, which is no state key. {}",
                     writer.name(),
@@ -184,7 +184,7 @@ fn add_entry(
 
 fn add(
     plan: &Plan,
-    writer: Writer<'_>,
+    writer: UpdateAuthor<'_>,
     index: ChannelIx,
     value: &Value,
     writes: &mut Writes,
@@ -207,19 +207,28 @@ fn add(
 }
 
 /// Converts a value to the text that Python prints for it, as in LangGraph's messages.
-fn python_text(value: &Value, bare: bool) -> String {
-    let each = |item: &Value| python_text(item, false);
+fn python_str(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        other => python_repr(other),
+    }
+}
+
+/// Converts a value to its representation in Python, in which text has quotes.
+fn python_repr(value: &Value) -> String {
     match value {
         Value::Null => "None".into(),
         Value::Bool(true) => "True".into(),
         Value::Bool(false) => "False".into(),
-        Value::String(text) if bare => text.to_string(),
         Value::String(text) => format!("'{text}'"),
-        Value::Array(items) => format!("[{}]", items.iter().map(each).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(python_repr).collect::<Vec<_>>().join(", ")
+        ),
         Value::Object(fields) => {
             let fields = fields
                 .iter()
-                .map(|(key, value)| format!("'{key}': {}", each(value)));
+                .map(|(key, value)| format!("'{key}': {}", python_repr(value)));
             format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
         }
         Value::Number(number) => number.to_string(),

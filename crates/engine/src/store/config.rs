@@ -94,8 +94,9 @@ impl TtlConfig {
     }
 }
 
-/// Finds items by meaning.
+/// Index that finds items by meaning.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct VectorIndex {
     /// The length of its vectors.
     pub dims: usize,

@@ -14,7 +14,7 @@ use crate::value::Object;
 
 /// Record that is kept of an item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct StoredItem {
     /// What was put.
     pub value: Object,
     /// When the key was first put, in milliseconds since the Unix epoch.
@@ -37,18 +37,18 @@ pub struct Kept {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<String>,
     /// The paths that the put named; empty when nothing is to find it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said: Option<Vec<String>>,
+    #[serde(rename = "said", default, skip_serializing_if = "Option::is_none")]
+    pub index_paths: Option<Vec<String>>,
 }
 
 /// The place of an item: namespace and key.
-pub type Place = (Vec<String>, String);
+pub type ItemPlace = (Vec<String>, String);
 
 /// Items by namespace and key.
 #[derive(Clone, Debug, Default)]
 pub struct Items {
     /// No namespace is without items.
-    namespaces: BTreeMap<Vec<String>, BTreeMap<String, Kept>>,
+    namespaces: BTreeMap<Vec<String>, BTreeMap<String, StoredItem>>,
 }
 
 impl Items {
@@ -68,19 +68,19 @@ impl Items {
     }
 
     /// Returns the record kept at a place.
-    pub fn get(&self, namespace: &[String], key: &str) -> Option<&Kept> {
+    pub fn get(&self, namespace: &[String], key: &str) -> Option<&StoredItem> {
         self.namespaces.get(namespace)?.get(key)
     }
 
     /// Returns every item, by namespace and key.
-    pub fn iter(&self) -> impl Iterator<Item = (&[String], &str, &Kept)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&[String], &str, &StoredItem)> {
         self.namespaces
             .iter()
             .flat_map(|(namespace, items)| items.iter().map(move |(key, kept)| (&**namespace, &**key, kept)))
     }
 
     /// Keeps an item in place of what is there.
-    pub fn insert(&mut self, (namespace, key): Place, kept: Kept) {
+    pub fn insert(&mut self, (namespace, key): ItemPlace, kept: StoredItem) {
         self.namespaces.entry(namespace).or_default().insert(key, kept);
     }
 
@@ -111,7 +111,7 @@ impl Items {
         &self,
         embedding: &str,
         dims: usize,
-        after: Option<&Place>,
+        after: Option<&ItemPlace>,
         limit: usize,
     ) -> Vec<Outdated> {
         let from = after.map_or(&[][..], |(namespace, _)| namespace);
@@ -129,17 +129,17 @@ impl Items {
                 place: (namespace.clone(), key.clone()),
                 updated_at: kept.updated_at,
                 value: kept.value.clone(),
-                said: kept.said.clone(),
+                index_paths: kept.index_paths.clone(),
             })
             .collect()
     }
 
     /// Returns the record at a place with its new vectors; nothing when its value has changed meanwhile.
-    pub fn with_vectors(&self, embedding: &str, renewed: NewVectors) -> Option<(Place, Kept)> {
+    pub fn with_vectors(&self, embedding: &str, renewed: NewVectors) -> Option<(ItemPlace, StoredItem)> {
         let (namespace, key) = &renewed.place;
         let kept = self.get(namespace, key)?;
         (kept.updated_at == renewed.updated_at).then(|| {
-            let kept = Kept {
+            let kept = StoredItem {
                 vectors: renewed.vectors,
                 embedding: Some(embedding.to_owned()),
                 ..kept.clone()
@@ -149,7 +149,7 @@ impl Items {
     }
 
     /// Returns the places of items that have expired at this time.
-    pub fn expired(&self, now: u64) -> Vec<Place> {
+    pub fn expired(&self, now: u64) -> Vec<ItemPlace> {
         self.iter()
             .filter(|(_, _, kept)| kept.expires_at.is_some_and(|at| at <= now))
             .map(|(namespace, key, _)| (namespace.to_vec(), key.to_owned()))
@@ -157,12 +157,12 @@ impl Items {
     }
 
     /// Returns the record that a write puts at its place; none removes the one that is there.
-    pub fn written(&self, batch: &Prepared, write: Written) -> (Place, Option<Kept>) {
+    pub fn written(&self, batch: &Prepared, write: Written) -> (ItemPlace, Option<StoredItem>) {
         let before = self
             .get(&write.namespace, &write.key)
             .filter(|kept| batch.sees(kept.expires_at));
         let created_at = before.map_or(batch.now, |kept| kept.created_at);
-        let kept = write.value.map(|value| Kept {
+        let kept = write.value.map(|value| StoredItem {
             value,
             created_at,
             updated_at: batch.now,
@@ -171,7 +171,7 @@ impl Items {
             words: write.words,
             vectors: write.vectors,
             embedding: batch.embedding.clone(),
-            said: write.said,
+            index_paths: write.index_paths,
         });
         ((write.namespace, write.key), kept)
     }
@@ -182,7 +182,7 @@ impl Items {
         &self,
         batch: &Prepared,
         read: Read,
-        touched: &mut Vec<(Place, Option<u64>)>,
+        touched: &mut Vec<(ItemPlace, Option<u64>)>,
     ) -> StoreAnswer {
         match read {
             Read::Get {
@@ -213,9 +213,14 @@ impl Items {
         }
     }
 
-    fn find(&self, batch: &Prepared, search: &Search, touched: &mut Vec<(Place, Option<u64>)>) -> Vec<Item> {
+    fn find(
+        &self,
+        batch: &Prepared,
+        search: &Search,
+        touched: &mut Vec<(ItemPlace, Option<u64>)>,
+    ) -> Vec<Item> {
         // Namespaces that begin with the prefix are neighbours.
-        let mut found: Vec<(&Vec<String>, &String, &Kept)> = self
+        let mut found: Vec<(&Vec<String>, &String, &StoredItem)> = self
             .namespaces
             .range(search.prefix.clone()..)
             .take_while(|(namespace, _)| namespace.starts_with(&search.prefix))
@@ -260,7 +265,7 @@ impl Items {
     }
 }
 
-impl Kept {
+impl StoredItem {
     /// Returns whether the item's vectors, if it has any, are of this embedding and length. An item without a known
     /// embedding is compared with nothing.
     fn can_be_compared(&self, embedding: Option<&str>, dims: usize) -> bool {
@@ -269,10 +274,10 @@ impl Kept {
             && self.vectors.iter().all(|vector| vector.len() == dims)
     }
 
-    /// Returns whether no search is to find the item: its put said so, or, before that was noted, left neither words
+    /// Returns whether no search is to find the item: its put named no paths, or, before that was noted, left neither words
     /// nor vectors.
     fn is_excluded(&self) -> bool {
-        match &self.said {
+        match &self.index_paths {
             Some(paths) => paths.is_empty(),
             None => self.embedding.is_none() && self.words.is_empty() && self.vectors.is_empty(),
         }

@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 use super::Store;
 use super::config::StoreConfig;
 use super::error::StoreError;
-use super::items::{Items, Place};
+use super::items::{ItemPlace, Items};
 use super::ops::{StoreAnswer, StoreOp};
 use super::reembed::{NewVectors, Outdated};
 
@@ -93,7 +93,7 @@ impl Store for MemoryStore {
         Some(&self.config)
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(Vec::new());
         };

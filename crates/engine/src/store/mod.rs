@@ -29,7 +29,7 @@ pub use embed::{Embedding, HashedNgrams};
 pub use error::StoreError;
 pub use filter::{Comparison, Filter, Test};
 pub use item::Item;
-pub use items::{Items, Kept, Place};
+pub use items::{ItemPlace, Items, StoredItem};
 pub use memory::MemoryStore;
 pub use ops::{
     Index, NamespaceQuery, Ranking, StoreAnswer, StoreOp, StoreQuery, Ttl, check_namespace, namespace,
@@ -64,7 +64,7 @@ pub trait Store: Debug + Send + Sync {
     /// Returns items that a search by meaning passes over because another embedding made their vectors, or none did: at
     /// most `limit` behind the place `after`, in an order that the backend chooses. Items that a put excluded are not
     /// among them.
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         let _ = (after, limit);
         Ok(Vec::new())
     }

@@ -53,7 +53,7 @@ pub enum Index {
 
 impl Index {
     /// Creates the index from the paths of a put, as it is kept.
-    pub(super) fn said(paths: Option<&[String]>) -> Self {
+    pub(super) fn of_paths(paths: Option<&[String]>) -> Self {
         match paths {
             None => Index::Default,
             Some([]) => Index::Off,

@@ -94,7 +94,7 @@ pub struct Written {
     pub vectors: Vec<Vec<f32>>,
     /// The paths that the put named, for anyone who embeds it again; empty when nothing is to find it, none when the store's
     /// own count.
-    pub said: Option<Vec<String>>,
+    pub index_paths: Option<Vec<String>>,
     /// How long it lives, in milliseconds; forever when none.
     pub ttl: Option<u64>,
 }
@@ -172,7 +172,7 @@ impl StoreConfig {
                     value,
                     // Read also where a later put of the key wins, so that it is refused whatever follows.
                     sources: self.sources(&index)?,
-                    said: match index {
+                    index_paths: match index {
                         Index::Default => None,
                         Index::Off => Some(Vec::new()),
                         Index::Paths(paths) => Some(paths),
@@ -219,7 +219,7 @@ impl StoreConfig {
                     value: put.value,
                     words: parts.words,
                     vectors: Vec::new(),
-                    said: put.said,
+                    index_paths: put.index_paths,
                     ttl: put.ttl,
                 };
                 (write, wanted)
@@ -343,7 +343,7 @@ fn deeper(value: &Value, levels: usize) -> bool {
 struct Unembedded {
     value: Option<Object>,
     sources: Sources,
-    said: Option<Vec<String>>,
+    index_paths: Option<Vec<String>>,
     ttl: Option<u64>,
 }
 

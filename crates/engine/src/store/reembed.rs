@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{StoreConfig, VectorIndex};
 use super::error::StoreError;
-use super::items::Place;
+use super::items::ItemPlace;
 use super::{Store, prepare};
 use crate::checkpoint::progress::Progress;
 use crate::value::{Object, Value};
@@ -19,20 +19,21 @@ const GROUP: usize = 64;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outdated {
     /// Where it is.
-    pub place: Place,
+    pub place: ItemPlace,
     /// When its value was put: its name among the values of this place.
     pub updated_at: u64,
     /// Its value.
     pub value: Object,
     /// The paths that its put named, if it did.
-    pub said: Option<Vec<String>>,
+    #[serde(rename = "said")]
+    pub index_paths: Option<Vec<String>>,
 }
 
 /// New vectors for an item, if its value still is the one that was put at this time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewVectors {
     /// Where it is.
-    pub place: Place,
+    pub place: ItemPlace,
     /// When the value was put that these are the vectors of.
     pub updated_at: u64,
     /// None when its paths lead nowhere.
@@ -74,7 +75,7 @@ async fn new_vectors(config: &StoreConfig, page: Vec<Outdated>) -> Result<Vec<Ne
     let mut texts = prepare::Texts::default();
     let mut wanted = Vec::with_capacity(page.len());
     for item in &page {
-        let found = config.texts_of(&item.value, item.said.as_deref())?;
+        let found = config.texts_of(&item.value, item.index_paths.as_deref())?;
         wanted.push(
             found
                 .into_iter()
@@ -93,8 +94,8 @@ async fn new_vectors(config: &StoreConfig, page: Vec<Outdated>) -> Result<Vec<Ne
 
 impl StoreConfig {
     /// Returns the texts by which a value is embedded.
-    fn texts_of(&self, value: &Object, said: Option<&[String]>) -> Result<Vec<String>, StoreError> {
-        let index = super::Index::said(said);
+    fn texts_of(&self, value: &Object, paths: Option<&[String]>) -> Result<Vec<String>, StoreError> {
+        let index = super::Index::of_paths(paths);
         Ok(self.sources(&index)?.read(&Value::Object(value.clone())).texts)
     }
 }

@@ -156,12 +156,14 @@ impl Emitter {
         self.ns.clone()
     }
 
-    /// Creates the sending end of a nested graph's stream; silent when nobody asked for nested graphs.
-    pub(crate) fn nested(&self, ns: Arc<[String]>, wanted: bool) -> Self {
-        match wanted {
-            true => Self { ns, ..self.clone() },
-            false => Self { ns, ..Self::none() },
-        }
+    /// Creates the sending end of a nested graph's stream.
+    pub(crate) fn nested(&self, ns: Arc<[String]>) -> Self {
+        Self { ns, ..self.clone() }
+    }
+
+    /// Creates the sending end of a nested graph whose stream nobody asked for.
+    pub(crate) fn silent(ns: Arc<[String]>) -> Self {
+        Self { ns, ..Self::none() }
     }
 
     /// Makes and sends a payload if somebody reads its mode.

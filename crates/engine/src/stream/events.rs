@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::failure::{Failure, failure_of};
+use crate::base::failure::Failure;
 use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::checkpoint::types::Metadata;
 use crate::value::{List, Object, Value};
@@ -133,6 +133,8 @@ pub struct TaskEnd {
     pub name: Name,
     /// Why it failed, as `Class('message')`.
     pub error: Option<String>,
+    /// The same as data, with what the text leaves out. Not part of the JSON form.
+    pub failure: Option<Failure>,
     /// Its writes to state keys; an object.
     pub result: Value,
     /// Questions it asks.
@@ -141,13 +143,6 @@ pub struct TaskEnd {
     pub step: i64,
     /// Nodes that its writes lead to, packets included. Not part of the JSON form.
     pub targets: Vec<Name>,
-}
-
-impl TaskEnd {
-    /// Returns the failure that `error` shows.
-    pub fn failure(&self) -> Option<Failure> {
-        self.error.as_deref().map(failure_of)
-    }
 }
 
 /// An attempt at a task failed, and the task goes on. A failure that ends the task is in its [`TaskEnd`].
@@ -255,6 +250,19 @@ pub(crate) fn segments(ns: &[String]) -> Value {
     segments.collect::<List>().into()
 }
 
+/// Shape of the items that LangGraph yields; it depends on what the stream was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemShape {
+    /// The payload: one mode was asked for by its name.
+    Data,
+    /// `[mode, payload]`: modes were asked for as a list.
+    ModeData,
+    /// `[namespace, payload]`: one mode, of nested graphs too.
+    NsData,
+    /// `[namespace, mode, payload]`: a list of modes, of nested graphs too.
+    NsModeData,
+}
+
 /// An event with its place in the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamEvent {
@@ -276,16 +284,25 @@ impl StreamEvent {
     pub fn data(&self) -> Value {
         self.payload.to_json()
     }
-    /// Returns the item that LangGraph yields: the payload, with the mode before it when several were asked for as a
-    /// list, and the namespace before that when nested graphs were.
-    pub fn to_item(&self, listed: bool, subgraphs: bool) -> Value {
-        let mode = listed.then(|| Value::from(self.mode().as_str()));
-        let ns = subgraphs.then(|| segments(&self.ns));
-        if mode.is_none() && ns.is_none() {
-            return self.data();
+    /// Returns the item that LangGraph yields, in one of its shapes.
+    pub fn item(&self, shape: ItemShape) -> Value {
+        let (ns, mode) = (segments(&self.ns), Value::from(self.mode().as_str()));
+        match shape {
+            ItemShape::Data => self.data(),
+            ItemShape::ModeData => vec![mode, self.data()].into(),
+            ItemShape::NsData => vec![ns, self.data()].into(),
+            ItemShape::NsModeData => vec![ns, mode, self.data()].into(),
         }
-        let parts = [ns, mode, Some(self.data())];
-        Value::Array(parts.into_iter().flatten().collect())
+    }
+    /// Returns the item that LangGraph yields: with the mode when `listed`, with the namespace when `subgraphs`.
+    #[deprecated(note = "use `item` with an `ItemShape`")]
+    pub fn to_item(&self, listed: bool, subgraphs: bool) -> Value {
+        self.item(match (listed, subgraphs) {
+            (false, false) => ItemShape::Data,
+            (true, false) => ItemShape::ModeData,
+            (false, true) => ItemShape::NsData,
+            (true, true) => ItemShape::NsModeData,
+        })
     }
     /// Converts the event to `{"type", "ns", "data"}`, LangGraph's second form; `values` have their questions beside
     /// the data, not in it.

@@ -49,10 +49,10 @@ impl RunMetrics {
 ///
 /// [`read`]: Meter::read
 #[derive(Clone, Debug, Default)]
-pub struct Meter(Arc<Inner>);
+pub struct Meter(Arc<MeterState>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct MeterState {
     measured: Mutex<Measured>,
     /// Made for one run, to report what it cost. The meter inside is the user's, and gets the same.
     of_run: Option<Option<Meter>>,
@@ -109,7 +109,7 @@ impl Meter {
 
     /// Creates a meter for one run that somebody wants a report of; `given` goes on counting beside it.
     pub(crate) fn of_run(given: Option<Meter>) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(MeterState {
             measured: Mutex::default(),
             of_run: Some(given),
         }))

@@ -11,8 +11,8 @@ pub(crate) mod run_config;
 pub mod testing;
 
 pub use events::{
-    AttemptFailed, CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart,
-    TaskWaited, Update,
+    AttemptFailed, CheckpointEvent, Interrupt, ItemShape, Payload, StreamEvent, StreamMode, TaskEnd,
+    TaskStart, TaskWaited, Update,
 };
 pub use lifecycle::{Lifecycle, LifecycleEvent, LifecycleStatus};
 pub use metrics::{Meter, RunMetrics};

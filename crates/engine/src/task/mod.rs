@@ -7,10 +7,9 @@ mod work;
 
 use std::sync::Arc;
 
-use crate::base::ids::Name;
 use crate::graph::handler::NodeFailed;
 use crate::graph::plan::{ChannelIx, NodeIx};
-use crate::graph::task::{Origin, StepContext, TakeOver, TaskHeader, TaskOrder, task_id};
+use crate::graph::task::{FailedTask, Origin, StepContext, TaskHeader, TaskOrder, task_id};
 use crate::graph::writes::{Channel, Writes};
 use crate::state::live::{Applied, Live};
 use crate::state::view::input_view;
@@ -18,7 +17,7 @@ use crate::value::Value;
 
 pub(crate) use output::{goto, write};
 pub(crate) use shown::{count_state_writes, result_of, result_view, return_of, targets, update_view};
-pub(crate) use work::{End, Instead, Outcome, TaskWork, input_of};
+pub(crate) use work::{End, Substitute, TaskOutcome, TaskWork, input_of};
 
 /// One task of a super-step.
 #[derive(Clone)]
@@ -40,7 +39,7 @@ pub(crate) fn called(caller: &Task, call: &crate::graph::call::Call) -> Task {
     let (name, index, stage) = (call.task.name.clone(), call.index, &caller.stage);
     let around = caller.path_text();
     let id = task_id(
-        stage.at(),
+        stage.address(),
         &name,
         "__pregel_push",
         [&**around, &index.to_string()],
@@ -54,20 +53,21 @@ pub(crate) fn called(caller: &Task, call: &crate::graph::call::Call) -> Task {
     }
 }
 
-/// Creates the task of `handler` that takes over from `task`.
-pub(crate) fn taking_over(task: &Task, (node, name): (NodeIx, Name), failed: NodeFailed) -> Task {
+/// Creates the task of the node `handler` that takes over from `task`.
+pub(crate) fn taking_over(task: &Task, handler: NodeIx, failed: NodeFailed) -> Task {
     let stage = &task.stage;
+    let name = stage.plan().node(handler).name.clone();
     let rest = ["node_error_handler", task.id().as_str()];
-    let id = task_id(stage.at(), &name, "__pregel_push", rest);
+    let id = task_id(stage.address(), &name, "__pregel_push", rest);
     let path = format!("{}, node_error_handler, {:010}", task.path_text(), 0);
-    let origin = Origin::Failure(Arc::new(TakeOver {
+    let origin = Origin::Failure(Arc::new(FailedTask {
         path: task.path(),
         failed,
     }));
     Task {
         head: Arc::new(TaskHeader::known(
             stage,
-            Some(node),
+            Some(handler),
             name,
             origin,
             id,

@@ -8,7 +8,7 @@ use crate::graph::context::NodeContext;
 use crate::graph::node::{NodeError, NodeOutput, ParentCommand};
 use crate::graph::plan::{BranchPlan, NodeIx, Plan};
 use crate::graph::writes::{Channel, Writes};
-use crate::state::entries::{Writer, add_command_writes, add_writes};
+use crate::state::entries::{UpdateAuthor, add_command_writes, add_writes};
 use crate::state::view::router_view;
 use crate::value::Value;
 
@@ -131,9 +131,9 @@ fn write_updates(
 ) -> Result<(), NodeError> {
     let spec = plan.node(node);
     let writer = if spec.is_start() {
-        Writer::Input
+        UpdateAuthor::Input
     } else {
-        Writer::Node(&spec.name)
+        UpdateAuthor::Node(&spec.name)
     };
     let refused = |message| NodeError::new("InvalidUpdateError", message);
     if let Some(previous) = plan.previous_channel {

@@ -36,7 +36,7 @@ pub(crate) enum End {
     Cancelled,
 }
 
-pub(crate) struct Outcome {
+pub(crate) struct TaskOutcome {
     pub(crate) writes: Writes,
     pub(crate) end: End,
     pub(crate) answers: Option<Vec<Value>>,
@@ -53,12 +53,12 @@ pub(crate) struct TaskWork {
     /// What a called task does; the task's node otherwise.
     pub(crate) call: Option<TaskFn>,
     /// What happens instead of the node's work.
-    pub(crate) instead: Option<Instead>,
+    pub(crate) instead: Option<Substitute>,
 }
 
 /// Substitute for the work of a node.
 #[derive(Clone)]
-pub(crate) enum Instead {
+pub(crate) enum Substitute {
     /// It asks this, as its question of that number.
     Ask(Value, usize),
     /// It returned this.
@@ -69,7 +69,7 @@ pub(crate) enum Instead {
 
 impl TaskWork {
     /// Runs the work to its end: the node, then its edges and routers. A panic in the node is a failure of the task.
-    pub(crate) async fn run(self, context: &NodeContext, stand_in: Option<Arc<dyn Node>>) -> Outcome {
+    pub(crate) async fn run(self, context: &NodeContext, fallback: Option<Arc<dyn Node>>) -> TaskOutcome {
         let mut writes = Vec::new();
         let span = match context.head().is_start() {
             true => Span::none(),
@@ -77,11 +77,11 @@ impl TaskWork {
         };
         let mut ending = Ending::of(&span);
         let end = {
-            let work = pin!(self.write(context, stand_in, &mut writes));
+            let work = pin!(self.write(context, fallback, &mut writes));
             contained(work, &span).await
         };
         ending.task(&end);
-        Outcome {
+        TaskOutcome {
             writes,
             end: claimed(end, context),
             answers: context.used_answers(),
@@ -96,7 +96,7 @@ impl TaskWork {
     async fn write(
         self,
         context: &NodeContext,
-        stand_in: Option<Arc<dyn Node>>,
+        fallback: Option<Arc<dyn Node>>,
         writes: &mut Writes,
     ) -> Result<(), NodeError> {
         if let Some(call) = &self.call {
@@ -108,12 +108,12 @@ impl TaskWork {
         let head = context.head();
         let (plan, index) = (head.stage.plan(), head.node.unwrap_or_default());
         let once = plan.node(index).more().effect == Some(Effect::Once);
-        let output = match (self.instead, stand_in.as_ref().or(plan.node(index).node.as_ref())) {
-            (Some(Instead::Ask(question, index)), _) => {
+        let output = match (self.instead, fallback.as_ref().or(plan.node(index).node.as_ref())) {
+            (Some(Substitute::Ask(question, index)), _) => {
                 return Err(NodeError::Interrupt(Interrupted::Question { question, index }));
             }
-            (Some(Instead::Give(output)), _) => output,
-            (Some(Instead::Pinned(update)), _) => {
+            (Some(Substitute::Give(output)), _) => output,
+            (Some(Substitute::Pinned(update)), _) => {
                 if let Some(recorder) = context.recorder() {
                     recorder.pinned();
                 }

@@ -7,11 +7,11 @@ use super::Value;
 
 /// A persistent list: cloning is O(1), appending does not copy what is there.
 #[derive(Clone, Default, PartialEq)]
-pub struct List(Arc<Items>);
+pub struct List(Arc<ListItems>);
 
 /// The items of a list, and what joining conversations by id needs to know of them.
 #[derive(Clone, Default)]
-struct Items {
+struct ListItems {
     all: imbl::Vector<Value>,
     /// Where each `id` is, once that is worth knowing.
     ids: OnceLock<Ids>,
@@ -23,7 +23,7 @@ struct Items {
 pub(crate) type Ids =
     imbl::GenericHashMap<Arc<str>, usize, foldhash::fast::RandomState, imbl::shared_ptr::DefaultSharedPtr>;
 
-impl Items {
+impl ListItems {
     /// Returns the items, to be changed: what is known of their ids is forgotten.
     fn edit(list: &mut Arc<Self>) -> &mut imbl::Vector<Value> {
         let items = Arc::make_mut(list);
@@ -32,7 +32,7 @@ impl Items {
     }
 }
 
-impl From<imbl::Vector<Value>> for Items {
+impl From<imbl::Vector<Value>> for ListItems {
     fn from(all: imbl::Vector<Value>) -> Self {
         Self {
             all,
@@ -41,7 +41,7 @@ impl From<imbl::Vector<Value>> for Items {
     }
 }
 
-impl PartialEq for Items {
+impl PartialEq for ListItems {
     fn eq(&self, other: &Self) -> bool {
         self.all == other.all
     }
@@ -70,11 +70,11 @@ impl List {
     }
     /// Adds one item at the end.
     pub fn push(&mut self, value: Value) {
-        Items::edit(&mut self.0).push_back(value);
+        ListItems::edit(&mut self.0).push_back(value);
     }
     /// Adds every item of `other` at the end.
     pub fn append(&mut self, other: &List) {
-        let items = Items::edit(&mut self.0);
+        let items = ListItems::edit(&mut self.0);
         if other.len() < 64 {
             // Joining trees has a fixed cost that pushing a few items does not.
             items.extend(other.iter().cloned());
@@ -84,7 +84,7 @@ impl List {
     }
     /// Replaces the item at `index`; out of range is ignored.
     pub fn set(&mut self, index: usize, value: Value) {
-        if let Some(slot) = Items::edit(&mut self.0).get_mut(index) {
+        if let Some(slot) = ListItems::edit(&mut self.0).get_mut(index) {
             *slot = value;
         }
     }
@@ -138,7 +138,7 @@ impl FromIterator<Value> for List {
 
 impl Extend<Value> for List {
     fn extend<I: IntoIterator<Item = Value>>(&mut self, items: I) {
-        Items::edit(&mut self.0).extend(items);
+        ListItems::edit(&mut self.0).extend(items);
     }
 }
 

@@ -15,44 +15,44 @@ pub fn add_messages(left: &List, right: &Value) -> Result<Value, String> {
 }
 
 /// A conversation that was joined with an update.
-pub(crate) struct Joined {
+pub(crate) struct JoinedMessages {
     pub(crate) list: List,
     /// Is what was there before still there, at its place?
     pub(crate) kept: bool,
 }
 
 /// Places of the ids that an update names.
-enum Places {
+enum MessageIndex {
     /// The list knows all of its ids.
     Known(Ids),
     /// It was looked through for these.
     Found(HashMap<Arc<str>, usize, foldhash::fast::RandomState>),
 }
 
-impl Places {
+impl MessageIndex {
     fn of(left: &List, incoming: &[Value]) -> Self {
         if let Some(ids) = left.ids() {
-            return Places::Known(ids.clone());
+            return MessageIndex::Known(ids.clone());
         }
         let named: HashSet<&str, foldhash::fast::RandomState> = incoming.iter().filter_map(id_of).collect();
         let found = left.iter().enumerate().filter_map(|(place, message)| {
             let id = message.get("id")?;
             named.contains(id.as_str()?).then(|| (text_of(id), place))
         });
-        Places::Found(found.collect())
+        MessageIndex::Found(found.collect())
     }
 
     fn get(&self, id: &str) -> Option<usize> {
         match self {
-            Places::Known(ids) => ids.get(id).copied(),
-            Places::Found(ids) => ids.get(id).copied(),
+            MessageIndex::Known(ids) => ids.get(id).copied(),
+            MessageIndex::Found(ids) => ids.get(id).copied(),
         }
     }
 
     fn insert(&mut self, id: Arc<str>, place: usize) {
         match self {
-            Places::Known(ids) => ids.insert(id, place),
-            Places::Found(ids) => ids.insert(id, place),
+            MessageIndex::Known(ids) => ids.insert(id, place),
+            MessageIndex::Found(ids) => ids.insert(id, place),
         };
     }
 }
@@ -66,19 +66,19 @@ fn text_of(id: &Value) -> Arc<str> {
 
 /// Joins the messages as [`add_messages`] does. In a run it costs the messages of the update, however long the
 /// conversation is: a list that was joined before knows where its ids are.
-pub(crate) fn join(left: &List, right: &Value) -> Result<Joined, String> {
+pub(crate) fn join(left: &List, right: &Value) -> Result<JoinedMessages, String> {
     let incoming = coerce_all(right)?;
     if let Some(marker) = incoming
         .iter()
         .rposition(|m| is_removal(m) && id_of(m) == Some(REMOVE_ALL))
     {
-        return Ok(Joined {
+        return Ok(JoinedMessages {
             list: incoming.into_iter().skip(marker + 1).collect(),
             kept: false,
         });
     }
     let mut merged: List = left.clone();
-    let mut places = Places::of(left, &incoming);
+    let mut places = MessageIndex::of(left, &incoming);
     let mut kept = true;
     let mut removed: Vec<usize> = Vec::new();
     for message in incoming {
@@ -102,16 +102,16 @@ pub(crate) fn join(left: &List, right: &Value) -> Result<Joined, String> {
         }
     }
     if removed.is_empty() {
-        return Ok(Joined {
+        return Ok(JoinedMessages {
             list: merged.joined(match places {
-                Places::Known(ids) => Some(ids),
-                Places::Found(_) => None,
+                MessageIndex::Known(ids) => Some(ids),
+                MessageIndex::Found(_) => None,
             }),
             kept,
         });
     }
     let is_left = |(index, message): (usize, &Value)| (!removed.contains(&index)).then(|| message.clone());
-    Ok(Joined {
+    Ok(JoinedMessages {
         list: merged.iter().enumerate().filter_map(is_left).collect(),
         kept: kept && removed.iter().all(|index| *index >= left.len()),
     })

@@ -10,18 +10,18 @@ use super::Value;
 
 /// A shared object; copied on the first write while it is shared.
 #[derive(Clone, Default, PartialEq)]
-pub struct Object(Arc<Entries>);
+pub struct Object(Arc<ObjectEntries>);
 
 /// Entries in the order of their insertion.
 #[derive(Clone, Default)]
-struct Entries {
+struct ObjectEntries {
     list: SmallVec<[(Arc<str>, Value); SMALL]>,
     /// Where each key is in the list, when there are more than a look can take in.
-    places: Option<Box<Places>>,
+    places: Option<Box<KeyIndex>>,
 }
 
 /// Keys are names that a graph's author chose or text that a model wrote: a fast hash with a random seed serves both.
-type Places = HashMap<Arc<str>, usize, foldhash::fast::RandomState>;
+type KeyIndex = HashMap<Arc<str>, usize, foldhash::fast::RandomState>;
 
 /// Entries that are held without memory of their own: most updates and many states are not larger.
 const SMALL: usize = 2;
@@ -29,7 +29,7 @@ const SMALL: usize = 2;
 /// Up to this number keys are found sooner by looking at each than by hashing. States rarely have more, and a message has nine.
 const FEW: usize = 10;
 
-impl Entries {
+impl ObjectEntries {
     fn place(&self, key: &str) -> Option<usize> {
         match &self.places {
             Some(places) => places.get(key).copied(),
@@ -70,7 +70,7 @@ impl Entries {
     }
 }
 
-impl FromIterator<(Arc<str>, Value)> for Entries {
+impl FromIterator<(Arc<str>, Value)> for ObjectEntries {
     fn from_iter<I: IntoIterator<Item = (Arc<str>, Value)>>(entries: I) -> Self {
         let entries = entries.into_iter();
         let mut all = Self::default();
@@ -83,7 +83,7 @@ impl FromIterator<(Arc<str>, Value)> for Entries {
 }
 
 /// The order of the keys does not matter.
-impl PartialEq for Entries {
+impl PartialEq for ObjectEntries {
     fn eq(&self, other: &Self) -> bool {
         let same = |(place, (key, value)): (usize, &(Arc<str>, Value))| {
             // Equal objects nearly always have their keys in one order.

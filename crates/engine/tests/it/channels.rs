@@ -315,11 +315,11 @@ async fn short_lived_keys_are_seen_and_stored_as_the_worked_example_says() {
     let written = json!({"t": ["x", "y"], "ta": ["x"], "e": "E", "av": "V", "u": {"conn": 1}});
     let (graph, saver) = saved(
         StateGraph::new()
-            .channel("t", ChannelSpec::topic(false))
-            .channel("ta", ChannelSpec::topic(true))
+            .channel("t", ChannelSpec::topic())
+            .channel("ta", ChannelSpec::topic().accumulate())
             .channel("e", ChannelSpec::ephemeral())
             .channel("av", ChannelSpec::any_value())
-            .channel("u", ChannelSpec::untracked(true))
+            .channel("u", ChannelSpec::untracked())
             .channel("log", ChannelSpec::append())
             .node("a", seen.node("a", written))
             .node("b", seen.node("b", json!({"ta": "single"})))
@@ -382,8 +382,8 @@ async fn short_lived_keys_are_seen_and_stored_as_the_worked_example_says() {
 async fn a_topic_takes_items_and_lists_of_items() {
     let (graph, saver) = saved(
         StateGraph::new()
-            .channel("t", ChannelSpec::topic(false))
-            .channel("ta", ChannelSpec::topic(true))
+            .channel("t", ChannelSpec::topic())
+            .channel("ta", ChannelSpec::topic().accumulate())
             .node("a", returns(json!({"t": ["x", ["y"]], "ta": ["x"]})))
             .node("a2", returns(json!({"t": "z", "ta": []})))
             .node("b", returns(json!({"t": []})))
@@ -413,8 +413,8 @@ async fn guards_refuse_a_second_write_and_others_take_the_last() {
     let spec = |which: &str| match which {
         "ephemeral" => ChannelSpec::ephemeral(),
         "ephemeral any" => ChannelSpec::ephemeral_any(),
-        "untracked" => ChannelSpec::untracked(true),
-        "untracked any" => ChannelSpec::untracked(false),
+        "untracked" => ChannelSpec::untracked(),
+        "untracked any" => ChannelSpec::untracked_any(),
         "any" => ChannelSpec::any_value(),
         _ => ChannelSpec::last_value(),
     };
@@ -475,7 +475,7 @@ async fn an_untracked_value_is_never_stored_and_gone_after_a_resume() {
     let (graph, saver) = saved(
         StateGraph::new()
             .channel("log", ChannelSpec::append())
-            .channel("u", ChannelSpec::untracked(true))
+            .channel("u", ChannelSpec::untracked())
             .node("a", seen.node("a", json!({"u": {"conn": 1}})))
             .node("w", seen.node("w", json!({"log": ["w"]})))
             .node("ask", ask)
@@ -536,7 +536,7 @@ async fn a_task_that_wrote_only_untracked_values_runs_again() {
     let graph = on_memory(
         StateGraph::new()
             .channel("log", ChannelSpec::append())
-            .channel("u", ChannelSpec::untracked(true))
+            .channel("u", ChannelSpec::untracked())
             .node("a", counted)
             .node("ask", ask)
             .edge(START, "a")
@@ -1148,7 +1148,7 @@ fn wrong_declarations_are_problems() {
     assert!(problems(key(ChannelSpec::last_value())).is_empty());
     let conflict = ["duplicate-channel Channel 'k' already exists with a different type"];
     assert_eq!(problems(key(ChannelSpec::binary(BinaryOp::Add, None))), conflict);
-    assert_eq!(problems(key(ChannelSpec::topic(true))), conflict);
+    assert_eq!(problems(key(ChannelSpec::topic().accumulate())), conflict);
     assert_eq!(
         problems(
             StateGraph::new()

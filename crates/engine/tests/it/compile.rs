@@ -7,7 +7,7 @@ use crate::support::*;
 #[test]
 fn every_problem_is_reported_with_its_place_and_remedy() {
     let graph = base()
-        .channel("log", ChannelSpec::topic(true))
+        .channel("log", ChannelSpec::topic().accumulate())
         .channel("__secret", ChannelSpec::append())
         .node("a", logs("a"))
         .node("a", logs("a"))

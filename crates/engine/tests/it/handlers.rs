@@ -337,3 +337,51 @@ async fn a_handler_is_given_the_packet_and_keeps_its_place_in_the_order() {
         .unwrap();
     assert_eq!(log_of(&result.value), "1,h2,3");
 }
+
+#[tokio::test(start_paused = true)]
+async fn whether_a_failure_lasts_decides_about_attempts_and_is_stored() {
+    let calls = Calls::default();
+    let (node, handler) = (calls.clone(), calls.clone());
+    let refuses = Arc::new(move |_: NodeContext, _: Value| {
+        node.add("refuses");
+        async { Err::<NodeOutput, _>(NodeError::new("MyError", "it's refused").lasting()) }
+    });
+    let crashes = move |_: NodeContext, _: Value, failed: NodeFailed| {
+        let attempt = handler.add("handler");
+        async move {
+            if attempt == 1 {
+                return Err(NodeError::new("RuntimeError", "handler bad"));
+            }
+            let line = format!("{} {:?}", failed.error, failed.error.retryable);
+            Ok(NodeOutput::from(json!({ "log": [line] })))
+        }
+    };
+    let saver = Arc::new(MemorySaver::new());
+    let options = NodeOptions::new()
+        .retry(RetryPolicy::attempts(3))
+        .error_handler(crashes);
+    let graph = base()
+        .node_with("bad", refuses, options)
+        .edge(START, "bad")
+        .compile()
+        .unwrap()
+        .with_checkpointer(saver.clone());
+    graph.invoke(input(), RunConfig::on("1")).await.unwrap_err();
+    assert_eq!(
+        calls.of("refuses"),
+        1,
+        "its class may pass, but the failure says that it lasts"
+    );
+    assert_eq!(
+        stored(&saver, "1", 0).await[0],
+        r#"0 __error__="MyError(\"it's refused\", retryable=False)""#
+    );
+    let live = graph.get_state(&StateRef::live("1")).await.unwrap();
+    assert_eq!(live.tasks[0].error.as_deref(), Some(r#"MyError("it's refused")"#));
+    let result = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
+    assert_eq!(
+        result.value.get("log"),
+        Some(&json!(["MyError: it's refused Some(false)"])),
+        "the handler of the later run is told"
+    );
+}

@@ -248,10 +248,10 @@ async fn items_have_the_envelope_that_was_asked_for() {
     let mut run = graph.stream(input(), config);
     let first = run.next().await.unwrap();
     let data = json!({"x": 1, "log": []});
-    assert_eq!(first.to_item(false, false), data);
-    assert_eq!(first.to_item(true, false), json!(["values", data]));
-    assert_eq!(first.to_item(false, true), json!([[], data]));
-    assert_eq!(first.to_item(true, true), json!([[], "values", data]));
+    assert_eq!(first.item(ItemShape::Data), data);
+    assert_eq!(first.item(ItemShape::ModeData), json!(["values", data]));
+    assert_eq!(first.item(ItemShape::NsData), json!([[], data]));
+    assert_eq!(first.item(ItemShape::NsModeData), json!([[], "values", data]));
     assert_eq!(
         first.to_json_v2(),
         json!({"type": "values", "ns": [], "data": data, "interrupts": []})

@@ -194,17 +194,17 @@ fn is_inside(host: &str) -> bool {
 
 /// The accesses that are allowed. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Grants(Given);
+pub struct Grants(GrantSet);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Given {
+enum GrantSet {
     All,
     These(Arc<BTreeSet<Access>>),
 }
 
-impl Default for Given {
+impl Default for GrantSet {
     fn default() -> Self {
-        Given::These(Arc::default())
+        GrantSet::These(Arc::default())
     }
 }
 
@@ -216,17 +216,17 @@ impl Grants {
 
     /// Creates grants that allow everything: for graphs of one's own.
     pub fn all() -> Self {
-        Self(Given::All)
+        Self(GrantSet::All)
     }
 
     /// Creates grants that allow these accesses and nothing else.
     pub fn these(accesses: impl IntoIterator<Item = Access>) -> Self {
-        Self(Given::These(Arc::new(accesses.into_iter().collect())))
+        Self(GrantSet::These(Arc::new(accesses.into_iter().collect())))
     }
 
     /// Returns whether the access is allowed. A server that is allowed without a port is allowed on every port.
     pub fn allow(&self, access: &Access) -> bool {
-        let Given::These(given) = &self.0 else {
+        let GrantSet::These(given) = &self.0 else {
             return true;
         };
         if given.contains(access) {
@@ -243,7 +243,7 @@ impl Grants {
     /// Returns whether exactly this server is named, by a name that says where it is. Only then is one inside the own
     /// network reached: allowing `api.example.com` means a public server, wherever its name leads.
     pub fn name(&self, host: &Access) -> bool {
-        matches!(&self.0, Given::These(_)) && host.inside() && self.allow(host)
+        matches!(&self.0, GrantSet::These(_)) && host.inside() && self.allow(host)
     }
 
     /// Returns whether this server may be asked, because it or every public one is allowed.

@@ -27,7 +27,7 @@ const SMALL: u64 = 10_000;
 pub struct SchemaValidator {
     validator: Validator,
     /// None when every check is as quick as the schema and the value are small.
-    count: Option<Box<Count>>,
+    count: Option<Box<StepCounter>>,
 }
 
 /// A violation of the schema by a value.
@@ -66,7 +66,7 @@ impl SchemaValidator {
         let validator = options.build(schema).map_err(|error| error.to_string())?;
         Ok(Self {
             validator,
-            count: Count::of(schema).map(Box::new),
+            count: StepCounter::of(schema).map(Box::new),
         })
     }
 
@@ -176,13 +176,13 @@ const PLAIN: [&str; 5] = ["enum", "const", "default", "examples", "required"];
 
 /// Counter of the steps of checks.
 #[derive(Debug)]
-struct Count {
+struct StepCounter {
     schema: Json,
     /// Pointers to what has a name, by that name.
     names: HashMap<String, String>,
 }
 
-impl Count {
+impl StepCounter {
     /// Creates the counter; None for a schema that needs no count.
     fn of(schema: &Json) -> Option<Self> {
         let mut names = HashMap::new();
@@ -340,7 +340,7 @@ type Pairs = HashMap<(usize, usize), u64>;
 
 /// Walk along the references of a schema.
 struct Walk<'a> {
-    count: &'a Count,
+    count: &'a StepCounter,
     /// Size and circles of a schema by its place in memory; none while it is walked through.
     sizes: HashMap<usize, Option<(u64, usize)>>,
     circles: usize,

@@ -31,6 +31,15 @@ static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
 /// JSON text may hold JSON text: the arguments of a tool call within a frame of an answer within a file of events.
 const NESTED: usize = 3;
 
+/// End of a text that is searched for secrets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TextEnd {
+    /// More may follow.
+    Open,
+    /// Nothing follows.
+    Final,
+}
+
 /// Secrets in all the forms that they are looked for in.
 #[derive(Default)]
 struct Known {
@@ -43,12 +52,12 @@ struct Known {
 }
 
 impl Known {
-    /// Copies `text` to `clean` without secrets and says how far it came: when the text is to go on, what is left may
+    /// Copies `text` to `clean` without secrets and says how far it came: when the end is open, what is left may
     /// still become a secret. The longest one is taken where several begin.
     fn strip(
         &self,
         text: &str,
-        goes_on: bool,
+        end: TextEnd,
         clean: &mut String,
         mut found: impl FnMut(Range<usize>),
     ) -> usize {
@@ -67,7 +76,7 @@ impl Known {
                 }
             }
             for form in &self.forms {
-                if goes_on && form.len() > rest.len() && form.starts_with(rest) {
+                if end == TextEnd::Open && form.len() > rest.len() && form.starts_with(rest) {
                     clean.push_str(&text[copied..at]);
                     return at;
                 }
@@ -173,7 +182,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len());
-    known.strip(text, false, &mut clean, |_| ());
+    known.strip(text, TextEnd::Final, &mut clean, |_| ());
     Cow::Owned(clean)
 }
 
@@ -186,7 +195,9 @@ pub(crate) fn redact_name(name: &str) -> Cow<'_, str> {
         if !known.is_in(name) {
             return Cow::Borrowed(name);
         }
-        known.strip(name, false, &mut String::new(), |secret| found.push(secret));
+        known.strip(name, TextEnd::Final, &mut String::new(), |secret| {
+            found.push(secret)
+        });
     }
     let (mut clean, mut copied) = (String::with_capacity(name.len()), 0);
     for secret in found {
@@ -235,19 +246,19 @@ impl Pieces {
             self.seams.push(self.held.len());
         }
         self.held.push_str(piece);
-        self.released(true)
+        self.released(TextEnd::Open)
     }
 
     /// Returns the text that was held back, when nothing more follows.
     pub(crate) fn rest(&mut self) -> String {
-        self.released(false)
+        self.released(TextEnd::Final)
     }
 
-    fn released(&mut self, goes_on: bool) -> String {
+    fn released(&mut self, end: TextEnd) -> String {
         let mut clean = String::with_capacity(self.held.len());
         let seams = &mut self.seams;
         let mut spelled_out = self.spelled_out;
-        let emitted = known().strip(&self.held, goes_on, &mut clean, |secret| {
+        let emitted = known().strip(&self.held, end, &mut clean, |secret| {
             spelled_out |= seams
                 .iter()
                 .any(|seam| secret.start < *seam && *seam < secret.end);

@@ -1,55 +1,17 @@
 //! Times as people and servers write them, in milliseconds since the Unix epoch.
 
-use chrono::{NaiveDate, NaiveTime};
+use chrono::DateTime;
 use superstep::Value;
 
-/// Reads RFC 3339: `2026-11-21T09:30:00Z`, with a fraction or an offset; a date alone is its midnight in UTC.
+/// Reads RFC 3339: `2026-11-21T09:30:00Z`, with a fraction or an offset; the seconds may be missing, and a date alone is
+/// its midnight in UTC.
 fn read(text: &str) -> Option<i64> {
-    let number = |from: usize, to: usize| -> Option<i64> {
-        let digits = text.get(from..to)?;
-        digits
-            .bytes()
-            .all(|b| b.is_ascii_digit())
-            .then(|| digits.parse().ok())?
+    let whole = match (text.len(), text.as_bytes().get(16)) {
+        (10, _) => format!("{text}T00:00:00Z"),
+        (_, Some(b':')) => text.to_owned(),
+        _ => format!("{}:00{}", text.get(..16)?, text.get(16..)?),
     };
-    let mark = |at: usize, of: &[u8]| text.as_bytes().get(at).is_some_and(|b| of.contains(b));
-    if !mark(4, b"-") || !mark(7, b"-") {
-        return None;
-    }
-    let part = |from, to| u32::try_from(number(from, to)?).ok();
-    let year = i32::try_from(number(0, 4)?).ok()?;
-    let date = NaiveDate::from_ymd_opt(year, part(5, 7)?, part(8, 10)?)?;
-    let midnight = date.and_time(NaiveTime::MIN).and_utc().timestamp_millis();
-    if text.len() == 10 {
-        return Some(midnight);
-    }
-    let (hour, minute) = (number(11, 13)?, number(14, 16)?);
-    let second = if mark(16, b":") { number(17, 19)? } else { 0 };
-    if !mark(10, b"Tt ") || !mark(13, b":") || hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    let rest = text.get(if mark(16, b":") { 19 } else { 16 }..)?;
-    let (millis, zone) = match rest.strip_prefix('.') {
-        Some(more) => {
-            let end = more.find(|c: char| !c.is_ascii_digit()).unwrap_or(more.len());
-            let digits = format!("{:0<3}", more.get(..end.min(3))?);
-            if end == 0 {
-                return None;
-            }
-            (digits.parse::<i64>().ok()?, more.get(end..)?)
-        }
-        None => (0, rest),
-    };
-    let offset = match zone.as_bytes() {
-        [b'Z' | b'z'] => 0,
-        [sign @ (b'+' | b'-'), _, _, b':', _, _] => {
-            let part = |range: std::ops::Range<usize>| zone.get(range)?.parse::<i64>().ok();
-            let minutes = part(1..3)? * 60 + part(4..6)?;
-            if *sign == b'+' { minutes } else { -minutes }
-        }
-        _ => return None,
-    };
-    Some(midnight + ((hour * 60 + minute - offset) * 60 + second) * 1000 + millis)
+    Some(DateTime::parse_from_rfc3339(&whole).ok()?.timestamp_millis())
 }
 
 /// Reads a time, in milliseconds: RFC 3339 text, or seconds since the Unix epoch.

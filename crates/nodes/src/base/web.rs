@@ -47,7 +47,7 @@ impl Error for WebError {}
 
 /// A request.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct WebRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
@@ -79,7 +79,7 @@ impl Web {
     }
 
     /// Sends a request. Redirects are followed for requests that only read; headers stay with the host they are for.
-    pub(crate) async fn send(&self, mut call: Call) -> Result<Response, WebError> {
+    pub(crate) async fn send(&self, mut call: WebRequest) -> Result<Response, WebError> {
         for _ in 0..=MAX_HOPS {
             let client = self.client_for(&call.url)?;
             let mut request = client
@@ -282,7 +282,7 @@ mod tests {
     }
 
     async fn get(web: &Web, url: &str) -> WebError {
-        let call = Call {
+        let call = WebRequest {
             method: Method::GET,
             url: url.parse().unwrap(),
             headers: HeaderMap::new(),

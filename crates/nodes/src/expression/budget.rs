@@ -112,16 +112,16 @@ pub(super) fn written(value: &Jinja) -> Result<usize, JinjaError> {
         return Ok(text.len());
     }
     weigh(value)?;
-    let mut count = Count(0);
+    let mut count = LengthCounter(0);
     match write!(count, "{value}") {
         Ok(()) => Ok(count.0),
         Err(_) => fit(LARGEST_TEXT + 1, 0).map(|()| 0),
     }
 }
 
-struct Count(usize);
+struct LengthCounter(usize);
 
-impl Write for Count {
+impl Write for LengthCounter {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         self.0 += piece.len();
         match self.0 > LARGEST_TEXT {

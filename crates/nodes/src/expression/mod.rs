@@ -140,12 +140,16 @@ impl Scope {
     /// Creates the scope of a run, whose context is `context`. The run is given the names of the keys that are read, if
     /// it wants them.
     pub fn of(run: &NodeContext, state: &Value) -> Self {
-        let mut scope = Self::new(state);
+        let mut scope = Self::new(state).with_context(run.context());
         scope.run = run.recorder().is_some().then(|| run.clone());
-        if !run.context().is_null() {
-            scope.context = run.context().clone();
-        }
         scope
+    }
+    /// Sets the run context.
+    pub(crate) fn with_context(mut self, context: &Value) -> Self {
+        if !context.is_null() {
+            self.context = context.clone();
+        }
+        self
     }
     /// Adds a variable.
     pub fn with(mut self, name: impl Into<Arc<str>>, value: Value) -> Self {

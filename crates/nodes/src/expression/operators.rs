@@ -30,22 +30,22 @@ pub(super) const HELD: &str = "__held";
 pub(super) const STEPPED: &str = "__stepped";
 
 /// A source whose operators are bounded.
-pub(super) struct Bounded {
+pub(super) struct BoundedSource {
     pub(super) source: String,
     /// The longest text between code, when there is something that collects output in memory.
     pub(super) collects: Option<usize>,
 }
 
 /// Parses an expression and bounds its operators.
-pub(super) fn expression(source: &str) -> Result<Bounded, JinjaError> {
+pub(super) fn expression(source: &str) -> Result<BoundedSource, JinjaError> {
     let parsed = parse_expr(source)?;
     let mut edits = Edits::new(source);
-    edits.expression(&parsed, false)?;
+    edits.expression(&parsed)?;
     Ok(edits.done())
 }
 
 /// Parses a template and bounds its operators.
-pub(super) fn template(source: &str) -> Result<Bounded, JinjaError> {
+pub(super) fn template(source: &str) -> Result<BoundedSource, JinjaError> {
     let parsed = parse(source, "text", Default::default())?;
     let mut edits = Edits::new(source);
     edits.statement(&parsed)?;
@@ -186,7 +186,7 @@ impl<'s> Edits<'s> {
         }
     }
 
-    fn done(mut self) -> Bounded {
+    fn done(mut self) -> BoundedSource {
         // What closes at a place comes before the operator that begins there; the rest stays in the order of the walk.
         self.edits.sort_by_key(|(from, to, _)| (*from, *to));
         let mut source = String::with_capacity(self.source.len() + self.edits.len() * 8);
@@ -197,7 +197,7 @@ impl<'s> Edits<'s> {
             at = *to;
         }
         source.push_str(self.source.get(at..).unwrap_or_default());
-        Bounded {
+        BoundedSource {
             source,
             collects: self.collects.then_some(self.longest),
         }
@@ -214,9 +214,7 @@ impl<'s> Edits<'s> {
     }
 
     fn all<'e, 'a: 'e>(&mut self, parts: impl IntoIterator<Item = &'e Expr<'a>>) -> Result<(), JinjaError> {
-        parts
-            .into_iter()
-            .try_for_each(|part| self.expression(part, false))
+        parts.into_iter().try_for_each(|part| self.expression(part))
     }
 
     fn arguments(&mut self, args: &[CallArg<'_>]) -> Result<(), JinjaError> {
@@ -286,8 +284,17 @@ impl<'s> Edits<'s> {
         Ok(())
     }
 
-    /// Edits an expression. `inside`: something around this one is weighed already.
-    fn expression(&mut self, expression: &Expr<'_>, inside: bool) -> Result<(), JinjaError> {
+    /// Edits an expression.
+    fn expression(&mut self, expression: &Expr<'_>) -> Result<(), JinjaError> {
+        self.edit(expression, false)
+    }
+
+    /// Edits an expression whose result something around it weighs already.
+    fn weighed(&mut self, expression: &Expr<'_>) -> Result<(), JinjaError> {
+        self.edit(expression, true)
+    }
+
+    fn edit(&mut self, expression: &Expr<'_>, inside: bool) -> Result<(), JinjaError> {
         match expression {
             Expr::Var(_) | Expr::Const(_) => Ok(()),
             Expr::BinOp(node) => {
@@ -299,14 +306,14 @@ impl<'s> Edits<'s> {
                     loop {
                         let at = self.operator(left.span().end_offset as usize);
                         self.edits.push((at, at + 1, ",".into()));
-                        self.expression(right, inside)?;
+                        self.edit(right, inside)?;
                         let bracketed = at != left.span().end_offset as usize
                             && self.source[left.span().end_offset as usize..at].contains(')');
                         match left {
                             Expr::BinOp(next) if function(next.op) == Some(name) && !bracketed => {
                                 (left, right) = (&next.left, &next.right);
                             }
-                            last => return self.expression(last, inside),
+                            last => return self.edit(last, inside),
                         }
                     }
                 }
@@ -325,7 +332,7 @@ impl<'s> Edits<'s> {
                 }
                 self.all([&node.left, &node.right])
             }
-            Expr::UnaryOp(node) => self.expression(&node.expr, false),
+            Expr::UnaryOp(node) => self.expression(&node.expr),
             Expr::Compare(node) => {
                 let looks = |op: &CompareOpKind| matches!(op, CompareOpKind::In | CompareOpKind::NotIn);
                 if node.ops.iter().any(|next| looks(&next.op)) {
@@ -334,7 +341,7 @@ impl<'s> Edits<'s> {
                         "`in` cannot stand in a chain of comparisons; join two comparisons with `and`",
                     ));
                 }
-                self.expression(&node.expr, false)?;
+                self.expression(&node.expr)?;
                 self.all(node.ops.iter().map(|next| &next.expr))
             }
             Expr::IfExpr(node) => {
@@ -346,20 +353,20 @@ impl<'s> Edits<'s> {
                 self.arguments(&node.args)
             }
             Expr::Test(node) => {
-                self.expression(&node.expr, false)?;
+                self.expression(&node.expr)?;
                 self.arguments(&node.args)
             }
-            Expr::GetAttr(node) => self.expression(&node.expr, false),
+            Expr::GetAttr(node) => self.expression(&node.expr),
             Expr::GetItem(node) => self.all([&node.expr, &node.subscript_expr]),
             Expr::Slice(node) => {
                 if let Some(step) = &node.step {
                     self.stepped(node, step)?;
                 }
-                self.expression(&node.expr, false)?;
+                self.expression(&node.expr)?;
                 self.all([&node.start, &node.stop, &node.step].into_iter().flatten())
             }
             Expr::Call(node) => {
-                self.expression(&node.expr, false)?;
+                self.expression(&node.expr)?;
                 self.arguments(&node.args)
             }
             Expr::List(node) => self.literal(ends(node), node.items.iter(), inside),
@@ -385,7 +392,7 @@ impl<'s> Edits<'s> {
         }
         parts.into_iter().try_for_each(|part| {
             let plain = matches!(part, Expr::List(_) | Expr::Tuple(_) | Expr::Map(_));
-            self.expression(part, plain && (inside || weighed))
+            self.edit(part, plain && (inside || weighed))
         })
     }
 
@@ -401,20 +408,20 @@ impl<'s> Edits<'s> {
     fn statement(&mut self, statement: &Stmt<'_>) -> Result<(), JinjaError> {
         match statement {
             Stmt::Template(node) => self.body(&node.children),
-            Stmt::EmitExpr(node) => self.expression(&node.expr, false),
+            Stmt::EmitExpr(node) => self.expression(&node.expr),
             Stmt::EmitRaw(node) => {
                 self.longest = self.longest.max(node.raw.len());
                 Ok(())
             }
             Stmt::ForLoop(node) => {
                 self.collects |= node.recursive;
-                self.expression(&node.iter, false)?;
+                self.expression(&node.iter)?;
                 self.all(&node.filter_expr)?;
                 self.body(&node.body)?;
                 self.body(&node.else_body)
             }
             Stmt::IfCond(node) => {
-                self.expression(&node.expr, false)?;
+                self.expression(&node.expr)?;
                 self.body(&node.true_body)?;
                 self.body(&node.false_body)
             }
@@ -431,18 +438,18 @@ impl<'s> Edits<'s> {
                     _ => WEIGHED,
                 };
                 self.around((from, ends(node).1), format!("{name}(("), "))");
-                self.expression(&node.expr, true)
+                self.weighed(&node.expr)
             }
             Stmt::SetBlock(node) => {
                 self.all(&node.filter)?;
                 self.collecting(&node.body)
             }
             Stmt::AutoEscape(node) => {
-                self.expression(&node.enabled, false)?;
+                self.expression(&node.enabled)?;
                 self.body(&node.body)
             }
             Stmt::FilterBlock(node) => {
-                self.expression(&node.filter, false)?;
+                self.expression(&node.filter)?;
                 self.collecting(&node.body)
             }
             Stmt::Macro(node) => {
@@ -450,13 +457,13 @@ impl<'s> Edits<'s> {
                 self.collecting(&node.body)
             }
             Stmt::CallBlock(node) => {
-                self.expression(&node.call.expr, false)?;
+                self.expression(&node.call.expr)?;
                 self.arguments(&node.call.args)?;
                 self.all(&node.macro_decl.defaults)?;
                 self.collecting(&node.macro_decl.body)
             }
             Stmt::Do(node) => {
-                self.expression(&node.call.expr, false)?;
+                self.expression(&node.call.expr)?;
                 self.arguments(&node.call.args)
             }
             Stmt::Block(node) => self.collecting(&node.body),

@@ -13,7 +13,7 @@ use superstep_document::{Diagnostic, Document, END, FORMAT, NodePolicy, NodeSpec
 
 use crate::base::config_schema::schema_of;
 use crate::base::error_class;
-use crate::kinds::model::{Line, Model, Resource, SCRIPTED};
+use crate::kinds::model::{Model, Resource, SCRIPTED, ScriptLineConfig};
 use crate::kinds::tools::{McpSource, ToolConfig, Tools};
 use crate::models::Reasoning;
 use crate::project::graph_files::AGENT;
@@ -44,74 +44,74 @@ const OF_MODELS: [&str; 8] = [
 
 /// Settings of an `agent` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "A model that calls tools until it has its answer.")]
+#[schemars(description = "Calls a model and its tools in a loop until the model answers.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["model", "messages", "system", "tools"], &[("MCP servers", &["mcp", "resources"]), ("Answer", &["output", "into"]), ("Limits", &["max_turns", "at_limit", "timeout_s"]), ("Model settings", &["temperature", "max_tokens", "reasoning"]), ("Script", &["script", "pace_ms"])])))]
 pub struct AgentConfig {
-    /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
+    /// PROVIDER::NAME such as `openai::gpt-4o-mini`, CONNECTION::NAME for one of your connections, or `scripted`.
     #[schemars(title = "Model", extend("x-editor" = "model", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5", "gemini::gemini-2.5-flash", "ollama::llama3.2"]))]
     pub model: String,
-    /// Who it is and what it is to do.
+    /// Describes the agent's role and task, as the system message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "System", extend("x-editor" = "template"))]
+    #[schemars(title = "Instructions", extend("x-editor" = "template"))]
     pub system: Option<String>,
-    /// State key with the conversation, which the agent reads and goes on with.
+    /// Reads and extends the conversation in this state key.
     #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: String,
-    /// Tools that it may call.
+    /// Tools that the agent may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Tools")]
     pub tools: Vec<ToolConfig>,
-    /// Tools of MCP servers, which the project's `.mcp.json` declares.
+    /// Adds tools of MCP servers declared in the project's `.mcp.json`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "MCP servers")]
     pub mcp: Vec<McpSource>,
-    /// Resources of MCP servers that the model reads before the conversation.
+    /// Adds resources of MCP servers before the conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Resources")]
     pub resources: Vec<Resource>,
-    /// How often the model may be asked.
+    /// Limits the model calls of one run of the node.
     #[serde(default = "default_turns")]
-    #[schemars(title = "Most turns", range(min = 1, max = 400))]
+    #[schemars(title = "Maximum model calls", range(min = 1, max = 400))]
     pub max_turns: u32,
-    /// What happens when it wants to go on after that: the node fails with `error`, or the model is asked once more, without tools, with `answer`.
+    /// `error` fails the node when the limit is reached; `answer` calls the model once more, without tools.
     #[serde(default)]
-    #[schemars(title = "At the limit")]
+    #[schemars(title = "Behaviour at the limit")]
     pub at_limit: AtLimit,
-    /// JSON Schema of a result: at the end the model is asked for it, and it is written to `into`.
+    /// JSON Schema of a result that the model gives at the end, stored in `into`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Output", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
+    #[schemars(title = "Output schema", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
     pub output: Option<Json>,
-    /// State key that takes the result.
+    /// Stores the result in this state key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
     pub into: Option<String>,
-    /// How much a reasoning model thinks before it answers; without it, as much as the provider sees fit.
+    /// Sets how much a reasoning model thinks before it answers; without it, the provider decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Reasoning")]
+    #[schemars(title = "Reasoning effort")]
     pub reasoning: Option<Reasoning>,
-    /// Randomness.
+    /// Makes answers more varied the higher it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Temperature", range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
-    /// Longest answer in tokens.
+    /// Limits the length of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Max tokens", range(min = 1))]
+    #[schemars(title = "Maximum output tokens", range(min = 1))]
     pub max_tokens: Option<u32>,
-    /// Longest time for one answer of the model, in seconds.
+    /// Stops waiting for an answer of the model after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 86_400))]
     pub timeout_s: u64,
-    /// What `scripted` says: the first line whose condition is true or absent. Where it may not call tools, lines with calls are passed over.
+    /// Answers of `scripted`: the first line with a true condition, or with none, is used; lines with calls are skipped where tools are not allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
-    pub script: Vec<Line>,
-    /// Pause of `scripted` after each word, in milliseconds.
+    pub script: Vec<ScriptLineConfig>,
+    /// Makes `scripted` pause after each word.
     #[serde(default = "default_pace")]
-    #[schemars(title = "Pace (ms)", range(min = 0, max = 1000), extend("x-if" = serde_json::json!({"model": "scripted"})))]
+    #[schemars(title = "Delay per word (ms)", range(min = 0, max = 1000), extend("x-if" = serde_json::json!({"model": "scripted"})))]
     pub pace_ms: u64,
 }
 
-/// What happens when an agent has had its turns.
+/// Reaction of an agent to its limit of model calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
@@ -142,15 +142,22 @@ fn state(key: &str) -> String {
     }
 }
 
+/// Permission of a model of the graph inside to call tools.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ToolUse {
+    Allowed,
+    Forbidden,
+}
+
 /// A node of the graph inside.
-struct Part {
+struct InnerNode {
     id: &'static str,
     kind: &'static str,
     title: &'static str,
     config: Map<String, Json>,
 }
 
-impl Part {
+impl InnerNode {
     fn model(id: &'static str, title: &'static str, config: Map<String, Json>) -> Self {
         Self {
             id,
@@ -168,7 +175,7 @@ impl AgentConfig {
 
     /// Returns the config of a model of the inner graph, with these settings beside the common ones. `all` are the
     /// agent's settings.
-    fn asks(&self, all: &Map<String, Json>, more: Json, calls: bool) -> Map<String, Json> {
+    fn asks(&self, all: &Map<String, Json>, more: Json, tools: ToolUse) -> Map<String, Json> {
         let mut config: Map<String, Json> = OF_MODELS
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), all.get(*name)?.clone())))
@@ -176,10 +183,10 @@ impl AgentConfig {
         if let Some(system) = &self.system {
             config.insert("system".into(), system.clone().into());
         }
-        let script: Vec<&Line> = self
+        let script: Vec<&ScriptLineConfig> = self
             .script
             .iter()
-            .filter(|line| calls || line.calls.is_empty())
+            .filter(|line| tools == ToolUse::Allowed || line.calls.is_empty())
             .collect();
         if self.model == SCRIPTED {
             config.insert("script".into(), json!(script));
@@ -191,12 +198,16 @@ impl AgentConfig {
     }
 
     /// Returns the nodes of the inner graph.
-    fn parts(&self, all: &Map<String, Json>) -> Vec<Part> {
+    fn parts(&self, all: &Map<String, Json>) -> Vec<InnerNode> {
         let mut own = json!({"into": self.messages});
         if self.has_tools() {
             own["tools_of"] = TOOLS.into();
         }
-        let mut parts = vec![Part::model(MODEL, "Model", self.asks(all, own, true))];
+        let mut parts = vec![InnerNode::model(
+            MODEL,
+            "Model",
+            self.asks(all, own, ToolUse::Allowed),
+        )];
         if self.has_tools() {
             let mut config = Map::new();
             config.insert("messages".into(), self.messages.clone().into());
@@ -205,7 +216,7 @@ impl AgentConfig {
                     config.insert(name.into(), setting.clone());
                 }
             }
-            parts.push(Part {
+            parts.push(InnerNode {
                 id: TOOLS,
                 kind: "tools",
                 title: "Tools",
@@ -213,14 +224,22 @@ impl AgentConfig {
             });
             if self.at_limit == AtLimit::Answer {
                 let prompt = "You cannot call tools any more. Answer now, with what you know, and say what is missing.";
-                let config = self.asks(all, json!({"into": self.messages, "prompt": prompt}), false);
-                parts.push(Part::model(ANSWER, "Answer with what it has", config));
+                let config = self.asks(
+                    all,
+                    json!({"into": self.messages, "prompt": prompt}),
+                    ToolUse::Forbidden,
+                );
+                parts.push(InnerNode::model(ANSWER, "Answer with what it has", config));
             }
         }
         if let (Some(output), Some(into)) = (&self.output, &self.into) {
             let prompt = "Give the result of this conversation in the form that is asked for.";
             let config = json!({"into": into, "output": output, "prompt": prompt});
-            parts.push(Part::model(RESULT, "Result", self.asks(all, config, false)));
+            parts.push(InnerNode::model(
+                RESULT,
+                "Result",
+                self.asks(all, config, ToolUse::Forbidden),
+            ));
         }
         parts
     }
@@ -300,7 +319,7 @@ impl NodeKind for Agent {
         KindInfo {
             kind: AGENT,
             title: "Agent",
-            summary: "A model that calls tools until it has its answer.",
+            summary: "Calls a model and its tools in a loop until the model answers.",
             icon: "bot",
             group: "models",
             aliases: &[
@@ -327,7 +346,7 @@ impl NodeKind for Agent {
             return;
         };
         let parts = config.parts(site.config);
-        let spec = |part: &Part| NodeSpec {
+        let spec = |part: &InnerNode| NodeSpec {
             kind: part.kind.to_owned(),
             config: part.config.clone(),
             policy: NodePolicy::default(),

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use superstep::{List, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait, iso8601};
+use superstep::{
+    List, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait, iso8601, overwrite,
+};
 use superstep_document::{Diagnostic, Reducer};
 
 use crate::base::config_schema::schema_of;
@@ -26,57 +28,57 @@ use superstep_document::text;
 /// Settings of an `ask` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Asks a person.")]
-#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["question", "choices", "into"], &[("Shown with the question", &["context", "edit"]), ("Answer", &["answer"]), ("Deadline and people", &["wait_s", "otherwise", "who"])])))]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["question", "choices", "into"], &[("Context", &["context", "edit"]), ("Answer", &["answer"]), ("Deadline and people", &["wait_s", "otherwise", "who"])])))]
 pub struct AskConfig {
-    /// What is asked.
+    /// Template for the text to send.
     #[schemars(title = "Question", extend("x-editor" = "template"))]
     pub question: String,
-    /// JSON Schema of the answer. Without one: the values of the choices, or else the type of the state key.
+    /// JSON Schema that the answer must match; without it, a choice or else a value that fits the state key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Answer", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
+    #[schemars(title = "Answer schema", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
     pub answer: Option<Json>,
-    /// Answers offered as buttons.
+    /// Answers to offer as buttons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Choices", extend("x-editor" = "choices"))]
     pub choices: Vec<Choice>,
-    /// State key whose value is edited: it comes with the question, and the answer is its new value.
+    /// Shows the value of this state key for editing; the answer is its new value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Edit", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Edited key", extend("x-editor" = "state-key"))]
     pub edit: Option<String>,
-    /// State keys shown with the question.
+    /// Shows these state keys with the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Context", extend("x-editor" = "state-keys"))]
+    #[schemars(title = "Context keys", extend("x-editor" = "state-keys"))]
     pub context: Vec<String>,
-    /// State key that takes the answer.
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
+    /// Stores the answer in this state key.
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
     pub into: String,
-    /// Seconds that the question waits for an answer; for ever without it.
+    /// Closes the question after this time; without it, it waits indefinitely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Waits (s)", range(min = 1, max = LONGEST))]
+    #[schemars(title = "Answer timeout (s)", range(min = 1, max = LONGEST))]
     pub wait_s: Option<u64>,
-    /// What is written when nobody has answered by then. Without it the node fails with `AskTimeoutError`, which a fallback can take.
+    /// Answer to store when time runs out; without it, the node fails with `AskTimeoutError`, which a fallback can handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "When nobody answers", extend("x-if" = serde_json::json!({"wait_s": "*"})))]
+    #[schemars(title = "Default answer", extend("x-if" = serde_json::json!({"wait_s": "*"})))]
     pub otherwise: Option<Json>,
-    /// Names of those who may answer; anybody when empty.
+    /// Lets only these people answer, by name; without any, everybody may.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Who may answer")]
+    #[schemars(title = "Allowed people")]
     pub who: Vec<String>,
 }
 
 /// Longest time that a question waits, in seconds: a year.
 const LONGEST: u64 = 366 * 86_400;
 
-/// A ready-made answer.
+/// A predefined answer.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Choice {
     /// Text on the button.
     #[schemars(title = "Label")]
     pub label: String,
-    /// The answer it gives.
+    /// Answer that the button gives.
     #[schemars(title = "Value")]
     pub value: Json,
-    /// What it means or leads to.
+    /// Explains the choice to the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Description")]
     pub description: Option<String>,
@@ -130,7 +132,7 @@ impl NodeKind for Ask {
         KindInfo {
             kind: "ask",
             title: "Ask",
-            summary: "Stops and asks a person; goes on with the answer.",
+            summary: "Pauses the run, asks a person and continues with the answer.",
             icon: "message-circle-question",
             group: "people",
             aliases: &[
@@ -384,8 +386,7 @@ impl Node for AskNode {
             };
             match self.refusal(&answer) {
                 None if self.whole => {
-                    let whole = superstep::json!({"__overwrite__": answer});
-                    return Ok(NodeOutput::update([(self.into.clone(), whole)]));
+                    return Ok(NodeOutput::update([(self.into.clone(), overwrite(answer))]));
                 }
                 None => return Ok(NodeOutput::update([(self.into.clone(), answer)])),
                 Some(why) => question.insert("refused", why),

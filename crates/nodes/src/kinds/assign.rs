@@ -18,8 +18,8 @@ use superstep_document::text;
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Sets state keys.")]
 pub struct AssignConfig {
-    /// State keys and their new values: text is an expression, any other JSON is taken as it is.
-    #[schemars(title = "Set", extend("x-editor" = "assignments"))]
+    /// New value of each state key: text is an expression, any other JSON is used as is.
+    #[schemars(title = "Assignments", extend("x-editor" = "assignments"))]
     pub set: Map<String, Json>,
 }
 

@@ -12,7 +12,9 @@ use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, END};
 
 use crate::base::config_schema::schema_of;
-use crate::programs::javascript::{self, Call, CodeError, Files, JavaScriptSource, Limits, Workers};
+use crate::programs::javascript::{
+    self, CodeError, Files, JavaScriptCall, JavaScriptSource, Limits, Workers,
+};
 use crate::programs::python::{self, PythonFunction, PythonWork};
 use crate::programs::requests::{self, Output, Owner};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
@@ -36,38 +38,37 @@ pub enum Language {
 #[schemars(description = "Runs JavaScript or Python.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["language", "source", "module", "function"], &[("Destinations", &["destinations"]), ("Limits", &["variables", "timeout_ms", "memory_mb"])])))]
 pub struct CodeConfig {
-    /// `javascript` runs in a sandbox, `python` in the interpreter of the project.
+    /// `javascript` runs in a sandbox, `python` in the project's interpreter.
     #[serde(default)]
     #[schemars(title = "Language")]
     pub language: Language,
-    /// Body of a function that sees `state` and returns an update or a `Command`; or the function itself, in JavaScript
-    /// the default export of a module.
+    /// Function body that uses `state` and returns an update or a `Command`; or the function itself, in JavaScript the
+    /// default export of a module.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language-of" = "language"))]
     pub source: String,
-    /// Python: a file of the project with the function, from the graph's folder, in place of a source.
+    /// Python file with the function, relative to the graph's folder, instead of a source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Module", extend("x-if" = json!({"language": "python"})))]
     pub module: Option<String>,
-    /// Python: the name of the function.
+    /// Name of the Python function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Function", extend("x-if" = json!({"language": "python"})))]
     pub function: Option<String>,
-    /// Python: environment variables that the function may read; it is given no others.
+    /// Lets the Python function read these variables and no others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Variables", extend("x-if" = json!({"language": "python"})))]
+    #[schemars(title = "Environment variables", extend("x-if" = json!({"language": "python"})))]
     pub variables: Vec<String>,
-    /// Nodes that it goes to with a `Command`, so that they are drawn. A Python function says them in its return
-    /// annotation, too: `Command[Literal["a", "b"]]`.
+    /// Nodes that a `Command` may go to, for the canvas to draw; a Python function can declare them in its return annotation:
+    /// `Command[Literal["a", "b"]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Destinations", extend("x-leads-to" = json!({})))]
     pub destinations: Vec<String>,
-    /// Running time after which the code is stopped, in milliseconds; without it a second for JavaScript, a minute for
-    /// Python.
+    /// Stops the code after this time; without it, after a second for JavaScript and a minute for Python.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Time limit (ms)", range(min = 1, max = 86_400_000))]
+    #[schemars(title = "Timeout (ms)", range(min = 1, max = 86_400_000))]
     pub timeout_ms: Option<u64>,
-    /// JavaScript: memory the code may use, in megabytes.
+    /// Limits the memory of the JavaScript code.
     #[serde(default = "default_memory")]
     #[schemars(title = "Memory limit (MB)", range(min = 1, max = 2048), extend("x-if" = json!({"language": "javascript"})))]
     pub memory_mb: u64,
@@ -293,7 +294,7 @@ impl NodeKind for Code {
         };
         Ok(Arc::new(CodeNode {
             name: site.node.into(),
-            script: Script {
+            script: JavaScriptProgram {
                 source: JavaScriptSource::new(config.source, PARAMETERS),
                 files: site.files(),
                 limits,
@@ -319,7 +320,7 @@ fn stands(source: &str, name: &str, fits: impl Fn(Option<char>, Option<char>) ->
 
 struct CodeNode {
     name: Arc<str>,
-    script: Script,
+    script: JavaScriptProgram,
 }
 
 #[async_trait]
@@ -352,7 +353,7 @@ struct PythonNode {
 #[async_trait]
 impl Node for PythonNode {
     async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
-        let call = python::Call {
+        let call = python::PythonCall {
             owner: Owner::Node(&self.name),
             label: &self.label,
             style: python::Style::Node,
@@ -366,7 +367,7 @@ impl Node for PythonNode {
 
 /// A JavaScript program that a node runs.
 #[derive(Clone)]
-pub(crate) struct Script {
+pub(crate) struct JavaScriptProgram {
     pub(crate) source: JavaScriptSource,
     pub(crate) files: Option<Files>,
     pub(crate) limits: Limits,
@@ -377,17 +378,17 @@ pub(crate) struct Script {
 pub(crate) async fn run(
     context: &NodeContext,
     owner: Owner<'_>,
-    script: Script,
+    script: JavaScriptProgram,
     given: Vec<Value>,
 ) -> Result<Result<Output, CodeError>, NodeError> {
     let place = requests::place(context, owner);
-    let Script {
+    let JavaScriptProgram {
         source,
         files,
         limits,
         workers,
     } = script;
-    let call = Call {
+    let call = JavaScriptCall {
         source,
         given,
         files,

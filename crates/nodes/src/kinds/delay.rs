@@ -36,13 +36,13 @@ const TICK: Duration = Duration::from_secs(1);
 #[schemars(description = "Waits.")]
 #[schemars(extend("x-one-of" = ["seconds", "until"]))]
 pub struct DelayConfig {
-    /// An expression that gives how many seconds to wait.
+    /// Expression for the number of seconds to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Seconds", extend("x-editor" = "expression", "examples" = ["30", "state.minutes * 60"]))]
+    #[schemars(title = "Duration (s)", extend("x-editor" = "expression", "examples" = ["30", "state.minutes * 60"]))]
     pub seconds: Option<String>,
-    /// An expression that gives a time to wait for: text such as `2026-11-21T09:30:00+01:00`, or seconds since 1970.
+    /// Expression for the time to wait for: text such as `2026-11-21T09:30:00+01:00`, or seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Until", extend("x-editor" = "expression", "examples" = ["state.due"]))]
+    #[schemars(title = "End time", extend("x-editor" = "expression", "examples" = ["state.due"]))]
     pub until: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl NodeKind for Delay {
         KindInfo {
             kind: "delay",
             title: "Delay",
-            summary: "Waits for a while, or until a time.",
+            summary: "Waits for a duration or until a time.",
             icon: "clock",
             group: "state",
             aliases: &["wait", "sleep", "timer", "pause", "schedule", "until"],

@@ -27,33 +27,33 @@ pub(crate) const RESULT: &str = "result";
 #[schemars(description = "Runs another graph.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["graph"], &[("Input and output", &["input", "output"]), ("Memory", &["remembers"])])))]
 pub struct GraphConfig {
-    /// The graph file, seen from this graph's folder.
+    /// Graph file, relative to this graph's folder.
     #[schemars(title = "Graph", extend("x-editor" = "graph-file"))]
     pub graph: String,
-    /// Keys of the nested graph and what they are given: text is an expression, any other JSON is taken as it is. Without it the nested graph is given the keys that both have.
+    /// Value of each key of the nested graph: text is an expression, any other JSON is used as is; without it, shared keys are passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Input", extend("x-editor" = "assignments"))]
+    #[schemars(title = "Input mapping", extend("x-editor" = "assignments"))]
     pub input: Option<Map<String, Json>>,
-    /// State keys and what they take of `result`, the nested graph's output. Without it the keys that both have are taken over.
+    /// New value of each state key, an expression over `result`, the nested graph's output; without it, shared keys are taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Output", extend("x-editor" = "assignments"))]
+    #[schemars(title = "Output mapping", extend("x-editor" = "assignments"))]
     pub output: Option<Map<String, Json>>,
-    /// What the nested graph remembers: `run` starts over each time, `thread` goes on where it ended the last time, `nothing` stores no checkpoints of it.
+    /// `run` starts over each time, `thread` continues where the last run ended, `nothing` stores no checkpoints.
     #[serde(default)]
-    #[schemars(title = "Remembers")]
+    #[schemars(title = "Persistence")]
     pub remembers: Remembers,
 }
 
-/// What a nested graph keeps.
+/// Persistence of a nested graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Remembers {
-    /// Its checkpoints belong to the task that runs it.
+    /// Starts over each time; the checkpoints belong to the task.
     #[default]
     Run,
-    /// It goes on where it ended.
+    /// Continues where the last run of the thread ended.
     Thread,
-    /// It cannot be interrupted or looked into.
+    /// Stores no checkpoints; cannot be interrupted or inspected.
     Nothing,
 }
 
@@ -249,13 +249,13 @@ fn doubles(reducer: Reducer) -> bool {
     matches!(reducer, Reducer::Append | Reducer::Add | Reducer::Multiply)
 }
 
-/// What a key of a mapping is given.
+/// The value of a key in a mapping.
 pub(crate) enum MappedValue {
     Expression(Box<Expression>),
     Literal(Value),
 }
 
-/// Keys and what they are given.
+/// Keys with their values.
 pub(crate) type Mapping = Vec<(Arc<str>, MappedValue)>;
 
 struct GraphNode {

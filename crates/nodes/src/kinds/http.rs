@@ -16,10 +16,10 @@ use superstep_document::{Diagnostic, Effect, escape_pointer};
 use crate::base::access::{Access, Grants};
 use crate::base::config_schema::schema_of;
 use crate::base::error_class;
-use crate::base::web::{Call, Web, WebError};
+use crate::base::web::{Web, WebError, WebRequest};
 use crate::expression::{Expression, Scope, Template};
 use crate::kinds::http_request::{
-    self, ANSWER, HttpMethod, Limits, RequestError, add_query, default_timeout, origin,
+    self, ANSWER, HttpMethod, RequestError, ResponseLimits, add_query, default_timeout, origin,
 };
 use crate::models::Variables;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
@@ -28,50 +28,53 @@ use superstep_document::text;
 
 /// Settings of an `http` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "Sends a request.")]
+#[schemars(description = "Sends an HTTP request.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["method", "url", "body", "into"], &[("Query and headers", &["query", "headers", "key_variable"]), ("Answer", &["take", "on_status"]), ("Limits", &["timeout_s", "max_kb"])])))]
 pub struct HttpConfig {
-    /// What it does to the address.
+    /// HTTP method of the request.
     #[serde(default)]
     #[schemars(title = "Method")]
     pub method: HttpMethod,
-    /// Address. What stands in `{{ }}` is encoded; an address that begins with `{{` is taken as the state has it.
+    /// Template for the address; values in `{{ }}` are encoded, unless the address begins with `{{`.
     #[schemars(title = "URL", extend("x-editor" = "template", "examples" = ["https://api.example.org/orders/{{ state.id }}"]))]
     pub url: String,
-    /// Added to the address as `?name=value`: templates. What comes out empty is left out.
+    /// Adds `?name=value` to the URL, with templates as values; empty values are skipped.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    #[schemars(title = "Query", with = "std::collections::BTreeMap<String, String>")]
+    #[schemars(
+        title = "Query parameters",
+        with = "std::collections::BTreeMap<String, String>"
+    )]
     pub query: IndexMap<String, String>,
-    /// Headers: templates.
+    /// Adds these headers, with templates as values.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(title = "Headers", with = "std::collections::BTreeMap<String, String>")]
     pub headers: IndexMap<String, String>,
-    /// An expression: what is sent with POST, PUT and PATCH. Text is sent as text, anything else as JSON.
+    /// Expression for the body of POST, PUT and PATCH: text is sent as text, anything else as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Body", extend("x-editor" = "expression", "x-if" = serde_json::json!({"method": ["POST", "PUT", "PATCH"]})))]
     pub body: Option<String>,
-    /// Environment variable with a key, sent as `Authorization: Bearer KEY`.
+    /// Environment variable with the API key, sent as `Authorization: Bearer KEY`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Key variable")]
+    #[schemars(title = "API key variable")]
     pub key_variable: Option<String>,
-    /// An expression: what of `answer` (its `status`, `headers` and `body`) is written.
+    /// Expression over `answer` (`status`, `headers` and `body`) for what to store.
     #[serde(default = "default_take")]
-    #[schemars(title = "Take", extend("x-editor" = "expression"))]
+    #[schemars(title = "Result expression", extend("x-editor" = "expression"))]
     pub take: String,
-    /// State key that takes it.
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
+    /// Stores the result in this state key.
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
     pub into: String,
-    /// What a status outside of 200 to 299 is: `fail` fails the node, so that it can be retried; `data` is an answer like any other.
+    /// `fail` fails the node on a status outside 200 to 299, so that it can be retried; `data` stores the response.
     #[serde(default)]
-    #[schemars(title = "On status")]
+    #[schemars(title = "Error status handling")]
     pub on_status: OnStatus,
-    /// Longest time for an answer, in seconds.
+    /// Stops waiting for the answer after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 3600))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 3600))]
     pub timeout_s: u64,
-    /// Largest answer, in kilobytes. A larger one is an error.
+    /// Fails the node if the response is larger.
     #[serde(default = "default_size")]
-    #[schemars(title = "Size limit (kB)", range(min = 1, max = 65_536))]
+    #[schemars(title = "Maximum response size (kB)", range(min = 1, max = 65_536))]
     pub max_kb: usize,
 }
 
@@ -82,7 +85,7 @@ fn default_size() -> usize {
     1024
 }
 
-/// What a status that says "no" is.
+/// Meaning of a status outside of 200 to 299.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
@@ -102,7 +105,7 @@ impl NodeKind for Http {
         KindInfo {
             kind: "http",
             title: "HTTP",
-            summary: "Sends a request to a server and takes its answer.",
+            summary: "Sends an HTTP request and stores the response.",
             icon: "globe",
             group: "code",
             aliases: &[
@@ -131,9 +134,9 @@ impl NodeKind for Http {
         };
         site.template("/url", &config.url);
         let server = match host(&config.url) {
-            Host::Any => Some(Access::Host("*".into())),
-            Host::Is(access) => Some(access),
-            Host::Bad(cause) => {
+            UrlHost::Any => Some(Access::Host("*".into())),
+            UrlHost::Is(access) => Some(access),
+            UrlHost::Bad(cause) => {
                 site.error(
                     "http-url",
                     "/url",
@@ -195,7 +198,7 @@ impl NodeKind for Http {
         };
         // What begins with a value is an address as a whole: there is nothing to encode a value into.
         let url = match host(&config.url) {
-            Host::Any => site.template("/url", &config.url)?,
+            UrlHost::Any => site.template("/url", &config.url)?,
             _ => site.address("/url", &config.url)?,
         };
         Ok(Arc::new(HttpNode {
@@ -219,8 +222,8 @@ impl NodeKind for Http {
     }
 }
 
-/// Whom an address asks.
-enum Host {
+/// The host of an address.
+enum UrlHost {
     /// One server.
     Is(Access),
     /// Whomever the state says.
@@ -228,17 +231,17 @@ enum Host {
     Bad(String),
 }
 
-fn host(url: &str) -> Host {
+fn host(url: &str) -> UrlHost {
     let origin = origin(url.trim_start());
     if origin.contains("{{") || origin.contains("{%") {
         // `https://{{ state.shop }}.example.org` has no one host either.
-        return Host::Any;
+        return UrlHost::Any;
     }
     match Url::parse(origin) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
-            Host::Is(Access::of_url(&url))
+            UrlHost::Is(Access::of_url(&url))
         }
-        _ => Host::Bad(format!("{url:?} is no address.")),
+        _ => UrlHost::Bad(format!("{url:?} is no address.")),
     }
 }
 
@@ -289,7 +292,7 @@ impl HttpNode {
         }
     }
 
-    fn call(&self, context: &NodeContext, scope: &Scope) -> Result<Call, NodeError> {
+    fn call(&self, context: &NodeContext, scope: &Scope) -> Result<WebRequest, NodeError> {
         let text = self.url.render(scope)?;
         let mut url =
             Url::parse(text.trim()).map_err(|e| self.wrong(format!("{text:?} is no address ({e})")))?;
@@ -349,7 +352,7 @@ impl HttpNode {
             })?;
             headers.insert(key, value);
         }
-        Ok(Call {
+        Ok(WebRequest {
             method: self.config.method.method(),
             url,
             headers,
@@ -365,7 +368,7 @@ impl Node for HttpNode {
         let scope = Scope::of(&context, &input);
         let call = self.call(&context, &scope)?;
         let asked = format!("{} {}", call.method, http_request::origin(call.url.as_str()));
-        let limits = Limits {
+        let limits = ResponseLimits {
             time: Duration::from_secs(self.config.timeout_s),
             bytes: self.config.max_kb.saturating_mul(1024),
         };

@@ -17,7 +17,7 @@ use superstep::{NodeContext, Object, Value};
 
 use crate::base::access::Access;
 use crate::base::text::percent_encoded;
-use crate::base::web::{Call, Web, WebError, failure};
+use crate::base::web::{Web, WebError, WebRequest, failure};
 use crate::expression::{Expression, Scope};
 use crate::models::{args_json, wait_in_headers};
 use crate::registry::Site;
@@ -33,36 +33,39 @@ const SHOWN_FAILURE: usize = 2000;
 /// An HTTP request.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct HttpRequest {
-    /// What it does to the address.
+    /// HTTP method of the request.
     #[serde(default)]
     #[schemars(title = "Method")]
     pub method: HttpMethod,
-    /// Address; `{name}` stands for an argument and is encoded. The host is fixed.
+    /// Address of the request; `{name}` inserts an encoded argument, but not in the host.
     #[schemars(title = "URL", extend("examples" = ["https://api.example.org/weather/{city}?units={units}"]))]
     pub url: String,
-    /// Added to the address as `?name=value`; `{name}` stands for an argument. What comes out empty is left out.
+    /// Adds `?name=value` to the URL; `{name}` inserts an argument, and empty values are skipped.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    #[schemars(title = "Query", with = "std::collections::BTreeMap<String, String>")]
+    #[schemars(
+        title = "Query parameters",
+        with = "std::collections::BTreeMap<String, String>"
+    )]
     pub query: IndexMap<String, String>,
-    /// Headers; `{name}` stands for an argument.
+    /// Adds these headers; `{name}` inserts an argument.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(title = "Headers", with = "std::collections::BTreeMap<String, String>")]
     pub headers: IndexMap<String, String>,
-    /// JSON that is sent; text that is only `{name}` becomes the argument itself. Without one, POST, PUT and PATCH send all arguments.
+    /// JSON to send, in which `{name}` inserts an argument; without it, POST, PUT and PATCH send all arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Body", with = "Option<serde_json::Map<String, Json>>")]
     pub body: Option<Json>,
-    /// An expression: what of `answer` (its `status`, `headers` and `body`) the model is told. Without one, the text as it came.
+    /// Expression over `answer` (`status`, `headers` and `body`) for what to return to the model; without it, the response text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Take", extend("x-editor" = "expression", "examples" = ["answer.body.results[:5]"]))]
+    #[schemars(title = "Result expression", extend("x-editor" = "expression", "examples" = ["answer.body.results[:5]"]))]
     pub take: Option<String>,
-    /// Longest time for an answer, in seconds.
+    /// Stops waiting for the answer after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 3600))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 3600))]
     pub timeout_s: u64,
-    /// Largest answer, in kilobytes; what is more is left out.
+    /// Cuts off the response after this size.
     #[serde(default = "default_size")]
-    #[schemars(title = "Size limit (kB)", range(min = 1, max = 16_384))]
+    #[schemars(title = "Maximum response size (kB)", range(min = 1, max = 16_384))]
     pub max_kb: usize,
 }
 
@@ -107,13 +110,18 @@ impl HttpMethod {
 }
 
 /// A piece of text with arguments in it.
-enum Part<'a> {
+enum TemplatePart<'a> {
     Text(&'a str),
     Argument(&'a str),
 }
 
+/// Returns whether a part of a path would lead to the folder above: dots alone do, in any encoding.
+fn climbs(part: &str) -> bool {
+    !part.is_empty() && part.chars().all(|c| c == '.')
+}
+
 /// Splits a template into text and arguments; braces around anything but a name are text.
-fn parts(template: &str) -> Vec<Part<'_>> {
+fn parts(template: &str) -> Vec<TemplatePart<'_>> {
     let mut parts = Vec::new();
     let (mut rest, mut from) = (template, 0);
     while let Some(open) = rest[from..].find('{').map(|at| at + from) {
@@ -128,22 +136,22 @@ fn parts(template: &str) -> Vec<Part<'_>> {
         };
         match name.filter(|name| is_name(name)) {
             Some(name) => {
-                parts.push(Part::Text(&rest[..open]));
-                parts.push(Part::Argument(name));
+                parts.push(TemplatePart::Text(&rest[..open]));
+                parts.push(TemplatePart::Argument(name));
                 rest = &rest[open + name.len() + 2..];
                 from = 0;
             }
             None => from = open + 1,
         }
     }
-    parts.push(Part::Text(rest));
+    parts.push(TemplatePart::Text(rest));
     parts
 }
 
 fn arguments(template: &str) -> impl Iterator<Item = &str> {
     parts(template).into_iter().filter_map(|part| match part {
-        Part::Argument(name) => Some(name),
-        Part::Text(_) => None,
+        TemplatePart::Argument(name) => Some(name),
+        TemplatePart::Text(_) => None,
     })
 }
 
@@ -159,8 +167,8 @@ fn filled(template: &str, args: &Object) -> String {
     parts(template)
         .into_iter()
         .map(|part| match part {
-            Part::Text(text) => text.to_owned(),
-            Part::Argument(name) => plain(args.get(name)),
+            TemplatePart::Text(text) => text.to_owned(),
+            TemplatePart::Argument(name) => plain(args.get(name)),
         })
         .collect()
 }
@@ -189,8 +197,8 @@ impl HttpRequest {
         let sample: String = parts(&self.url)
             .into_iter()
             .map(|part| match part {
-                Part::Text(text) => text,
-                Part::Argument(_) => "x",
+                TemplatePart::Text(text) => text,
+                TemplatePart::Argument(_) => "x",
             })
             .collect();
         match Url::parse(&sample) {
@@ -258,15 +266,14 @@ impl HttpRequest {
             Some((path, query)) => (path, Some(query)),
             None => (self.url.as_str(), None),
         };
-        let fill = |template: &str, in_path: bool| -> Result<String, String> {
+        let fill = |template: &str, refuses: fn(&str) -> bool| -> Result<String, String> {
             let mut text = String::new();
             for part in parts(template) {
                 match part {
-                    Part::Text(fixed) => text.push_str(fixed),
-                    Part::Argument(name) => {
+                    TemplatePart::Text(fixed) => text.push_str(fixed),
+                    TemplatePart::Argument(name) => {
                         let value = plain(args.get(name));
-                        // Dots alone would climb, in any encoding.
-                        if in_path && !value.is_empty() && value.chars().all(|c| c == '.') {
+                        if refuses(&value) {
                             return Err(format!("the argument `{name}` cannot be {value:?} in an address"));
                         }
                         text.push_str(&percent_encoded(&value));
@@ -275,10 +282,10 @@ impl HttpRequest {
             }
             Ok(text)
         };
-        let mut address = fill(path, true)?;
+        let mut address = fill(path, climbs)?;
         if let Some(query) = query {
             address.push('?');
-            address.push_str(&fill(query, false)?);
+            address.push_str(&fill(query, |_| false)?);
         }
         let mut url = Url::parse(&address).map_err(|e| format!("{address:?} is no address ({e})"))?;
         let query = self
@@ -289,7 +296,7 @@ impl HttpRequest {
         Ok(url)
     }
 
-    fn call(&self, id: &str, args: &Object) -> Result<Call, String> {
+    fn call(&self, id: &str, args: &Object) -> Result<WebRequest, String> {
         let mut headers = HeaderMap::new();
         let body = match (&self.body, self.method.has_body()) {
             (_, false) => None,
@@ -311,7 +318,7 @@ impl HttpRequest {
                 .map_err(|_| format!("the header {name} would hold characters that headers do not take"))?;
             headers.insert(key, value);
         }
-        Ok(Call {
+        Ok(WebRequest {
             method: self.method.method(),
             url: self.address(args)?,
             headers,
@@ -328,7 +335,7 @@ impl HttpRequest {
         args: &Object,
     ) -> Result<String, RequestError> {
         let call = self.call(id, args).map_err(RequestError::Input)?;
-        let limits = Limits {
+        let limits = ResponseLimits {
             time: Duration::from_secs(self.timeout_s),
             bytes: self.max_kb.saturating_mul(1024),
         };
@@ -360,14 +367,14 @@ impl HttpRequest {
     }
 }
 
-/// How long an answer may take, and how large it may be.
+/// Limits on the time and size of a response.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct ResponseLimits {
     pub(crate) time: Duration,
     pub(crate) bytes: usize,
 }
 
-/// Why a request has no answer that could be used.
+/// Reason why a request has no usable response.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RequestError {
     /// The run was cancelled meanwhile.
@@ -402,9 +409,9 @@ impl fmt::Display for RequestError {
 
 impl std::error::Error for RequestError {}
 
-/// What a server answered, up to the limit.
+/// A server's response, read up to the limit.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) bytes: Vec<u8>,
@@ -416,9 +423,9 @@ pub(crate) struct Answer {
 pub(crate) async fn send(
     context: &NodeContext,
     web: &Web,
-    call: Call,
-    limits: Limits,
-) -> Result<Answer, RequestError> {
+    call: WebRequest,
+    limits: ResponseLimits,
+) -> Result<HttpResponse, RequestError> {
     let answer = async {
         let response = web.send(call).await.map_err(RequestError::Web)?;
         read(response, limits.bytes).await
@@ -432,8 +439,8 @@ pub(crate) async fn send(
     }
 }
 
-async fn read(mut response: Response, limit: usize) -> Result<Answer, RequestError> {
-    let mut answer = Answer {
+async fn read(mut response: Response, limit: usize) -> Result<HttpResponse, RequestError> {
+    let mut answer = HttpResponse {
         status: response.status(),
         headers: std::mem::take(response.headers_mut()),
         bytes: Vec::new(),
@@ -451,7 +458,7 @@ async fn read(mut response: Response, limit: usize) -> Result<Answer, RequestErr
     Ok(answer)
 }
 
-impl Answer {
+impl HttpResponse {
     /// Returns the body as text.
     pub(crate) fn text(&self) -> Result<String, RequestError> {
         match std::str::from_utf8(&self.bytes) {
@@ -551,9 +558,11 @@ fn texts<'a>(json: &'a Json, seen: &mut impl FnMut(&'a str)) {
 fn substituted(body: &Json, args: &Object) -> Json {
     match body {
         Json::String(text) => match parts(text).as_slice() {
-            [Part::Text(""), Part::Argument(name), Part::Text("")] => {
-                args.get(name).map_or(Json::Null, Json::from)
-            }
+            [
+                TemplatePart::Text(""),
+                TemplatePart::Argument(name),
+                TemplatePart::Text(""),
+            ] => args.get(name).map_or(Json::Null, Json::from),
             _ => filled(text, args).into(),
         },
         Json::Array(items) => items.iter().map(|item| substituted(item, args)).collect(),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::{Node, NodeContext, NodeError, NodeOutput, Value};
 use superstep_document::Diagnostic;
 
-use crate::kinds::model::{Line, Model};
+use crate::kinds::model::{Model, ScriptLineConfig};
 use crate::registry::{BuildSite, NodeKind, Site};
 
 /// Where the inner node writes: no key of a state is called that.
@@ -18,16 +18,16 @@ const INTO: &str = "__inner";
 /// Settings of a model that a node asks.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct InnerModel {
-    /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
+    /// PROVIDER::NAME such as `openai::gpt-4o-mini`, CONNECTION::NAME for one of your connections, or `scripted`.
     #[schemars(title = "Model", extend("x-editor" = "model", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5"]))]
     pub model: String,
-    /// What `scripted` says: the first line whose condition is true or absent.
+    /// Answers of `scripted`: the first line with a true condition, or with none, is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
-    pub script: Vec<Line>,
-    /// Longest time for an answer, in seconds.
+    pub script: Vec<ScriptLineConfig>,
+    /// Stops waiting for the answer after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 86_400))]
     pub timeout_s: u64,
 }
 
@@ -35,8 +35,8 @@ fn default_timeout() -> u64 {
     120
 }
 
-/// What a kind wants of its model.
-pub(crate) struct Wanted<'a> {
+/// Requirements of a kind for its model.
+pub(crate) struct ModelNeeds<'a> {
     /// Where the settings stand, e.g. `/config/model`.
     pub(crate) base: &'static str,
     /// What it is asked: a template that has been checked where it stands.
@@ -47,7 +47,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) extra: &'a [&'a str],
 }
 
-fn config(settings: &InnerModel, wanted: &Wanted<'_>) -> Map<String, Json> {
+fn config(settings: &InnerModel, wanted: &ModelNeeds<'_>) -> Map<String, Json> {
     let mut config = Map::new();
     config.insert("model".into(), settings.model.clone().into());
     config.insert("prompt".into(), wanted.prompt.clone().into());
@@ -62,7 +62,7 @@ fn config(settings: &InnerModel, wanted: &Wanted<'_>) -> Map<String, Json> {
 }
 
 /// Says what is wrong with the settings.
-pub(crate) fn check(site: &mut Site<'_>, settings: &InnerModel, wanted: &Wanted<'_>) {
+pub(crate) fn check(site: &mut Site<'_>, settings: &InnerModel, wanted: &ModelNeeds<'_>) {
     let config = config(settings, wanted);
     let elsewhere = [format!("{}/into", wanted.base), format!("{}/prompt", wanted.base)];
     let known = site.problems.len();
@@ -73,20 +73,20 @@ pub(crate) fn check(site: &mut Site<'_>, settings: &InnerModel, wanted: &Wanted<
     site.problems.extend(found.into_iter().filter(own));
 }
 
-/// The node that asks.
-pub(crate) struct Asking(Arc<dyn Node>);
+/// A model node inside of another node.
+pub(crate) struct InnerModelNode(Arc<dyn Node>);
 
 /// Makes it.
 pub(crate) fn build(
     site: &BuildSite<'_>,
     settings: &InnerModel,
-    wanted: &Wanted<'_>,
-) -> Result<Asking, Diagnostic> {
+    wanted: &ModelNeeds<'_>,
+) -> Result<InnerModelNode, Diagnostic> {
     let config = config(settings, wanted);
-    Ok(Asking(Model.build(&site.with_config(&config))?))
+    Ok(InnerModelNode(Model.build(&site.with_config(&config))?))
 }
 
-impl Asking {
+impl InnerModelNode {
     /// Asks the model; `state` is what the prompt and the script see.
     pub(crate) async fn ask(&self, context: &NodeContext, state: Value) -> Result<Value, NodeError> {
         match self.0.run(context.clone(), state).await? {

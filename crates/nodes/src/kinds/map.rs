@@ -32,63 +32,63 @@ const RESULT: &str = "result";
 
 /// Settings of a `map` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "Does something for each item of a list.")]
+#[schemars(description = "Processes each item of a list.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["items", "as", "expression", "javascript", "graph", "input", "take", "into"], &[("Failures", &["on_error", "errors"]), ("Limits", &["concurrency", "max_items", "timeout_ms"])])))]
 #[schemars(extend("x-one-of" = ["expression", "javascript", "graph"]))]
 pub struct MapConfig {
-    /// An expression that gives the list.
-    #[schemars(title = "Items", extend("x-editor" = "expression", "examples" = ["state.orders"]))]
+    /// Expression for the list to process.
+    #[schemars(title = "List", extend("x-editor" = "expression", "examples" = ["state.orders"]))]
     pub items: String,
-    /// What one item is called in the settings below: `item.name`.
+    /// Name of the current item in the settings below, as in `item.name`.
     #[serde(default = "default_as", rename = "as")]
-    #[schemars(title = "As")]
+    #[schemars(title = "Item name")]
     pub name: String,
-    /// An expression: what becomes of an item.
+    /// Expression for the result of an item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Expression", extend("x-editor" = "expression", "examples" = ["item.price * 2"]))]
     pub expression: Option<String>,
-    /// Body of a JavaScript function that sees the item under its name, `index` and `state`, and returns what becomes of it.
+    /// JavaScript function body that uses the item by its name, `index` and `state`, and returns the item's result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "JavaScript", extend("x-editor" = "code", "x-language" = "javascript"))]
     pub javascript: Option<String>,
-    /// A graph file that is run for each item.
+    /// Graph file to run for each item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Graph", extend("x-editor" = "graph-file"))]
     pub graph: Option<String>,
-    /// What the graph is given: text is an expression that sees the item, any other JSON is taken as it is. Without it, the item under its name.
+    /// Value of each key of the graph: text is an expression that can use the item, any other JSON is used as is; without it, the item is passed under its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Input", extend("x-editor" = "assignments", "x-if" = serde_json::json!({"graph": "*"})))]
+    #[schemars(title = "Input mapping", extend("x-editor" = "assignments", "x-if" = serde_json::json!({"graph": "*"})))]
     pub input: Option<Map<String, Json>>,
-    /// An expression: what of `result`, the graph's output, becomes of the item. Without it, all of it.
+    /// Expression over `result`, the graph's output, for the item's result; without it, the whole output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Take", extend("x-editor" = "expression", "x-if" = serde_json::json!({"graph": "*"})))]
+    #[schemars(title = "Result expression", extend("x-editor" = "expression", "x-if" = serde_json::json!({"graph": "*"})))]
     pub take: Option<String>,
-    /// State key that takes the list of results, in the order of the items.
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"})))]
+    /// Stores the list of results in this state key, in the order of the items.
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"})))]
     pub into: String,
-    /// Items that are worked on at once.
+    /// Limits how many items are processed at the same time.
     #[serde(default = "default_concurrency")]
-    #[schemars(title = "At once", range(min = 1, max = 256))]
+    #[schemars(title = "Maximum concurrent items", range(min = 1, max = 256))]
     pub concurrency: usize,
-    /// What happens when an item fails: `fail` fails the node after the others are done, `skip` leaves the item out, `collect` puts null in its place.
+    /// `fail` fails the node after all items have run, `skip` leaves the failed item out, `collect` puts null in its place.
     #[serde(default)]
-    #[schemars(title = "On error")]
+    #[schemars(title = "Error handling")]
     pub on_error: OnError,
-    /// State key that takes a list of the failures: `{index, item, class, message}`.
+    /// Stores the failures in this state key: a list of `{index, item, class, message}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Errors into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"}), "x-if" = serde_json::json!({"on_error": ["skip", "collect"]})))]
+    #[schemars(title = "Errors key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"}), "x-if" = serde_json::json!({"on_error": ["skip", "collect"]})))]
     pub errors: Option<String>,
-    /// Most items; a longer list is an error.
+    /// Fails the node if the list is longer.
     #[serde(default = "default_most")]
-    #[schemars(title = "Most items", range(min = 1, max = MOST))]
+    #[schemars(title = "Maximum items", range(min = 1, max = MOST))]
     pub max_items: usize,
-    /// Running time of the JavaScript for one item, in milliseconds.
+    /// Stops the JavaScript of an item after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (ms)", range(min = 1, max = 600_000), extend("x-if" = serde_json::json!({"javascript": "*"})))]
+    #[schemars(title = "Timeout (ms)", range(min = 1, max = 600_000), extend("x-if" = serde_json::json!({"javascript": "*"})))]
     pub timeout_ms: u64,
 }
 
-/// What happens when an item fails.
+/// Reaction to a failed item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
@@ -123,7 +123,7 @@ impl NodeKind for MapKind {
         KindInfo {
             kind: "map",
             title: "Map",
-            summary: "Does something for each item of a list, several at once.",
+            summary: "Processes each item of a list, several at a time.",
             icon: "list-checks",
             group: "code",
             aliases: &[
@@ -246,7 +246,7 @@ impl NodeKind for MapKind {
                 }
             };
             let take = expression("/take", &config.take)?;
-            MapWork::Graph(Box::new(GraphWork {
+            MapWork::Graph(Box::new(GraphPerItem {
                 graph,
                 sources: input,
                 take,
@@ -256,7 +256,7 @@ impl NodeKind for MapKind {
                 timeout: Duration::from_millis(config.timeout_ms),
                 memory: 64 * 1024 * 1024,
             };
-            MapWork::JavaScript(code::Script {
+            MapWork::JavaScript(code::JavaScriptProgram {
                 source: JavaScriptSource::new(source.as_str(), parameters(&config.name)),
                 files: site.files(),
                 limits,
@@ -304,18 +304,18 @@ type Sources = Vec<(Arc<str>, Result<Expression, Value>)>;
 
 enum MapWork {
     Expression(Expression),
-    JavaScript(code::Script),
-    Graph(Box<GraphWork>),
+    JavaScript(code::JavaScriptProgram),
+    Graph(Box<GraphPerItem>),
 }
 
 /// A graph that is run for each item, with what it is given and what is taken of its output.
-struct GraphWork {
+struct GraphPerItem {
     graph: Graph,
     sources: Option<Sources>,
     take: Option<Expression>,
 }
 
-/// What is done with an item.
+/// Work on an item.
 struct PerItem {
     node: Arc<str>,
     name: Arc<str>,
@@ -347,7 +347,7 @@ impl PerItem {
                 }
             }
             MapWork::Graph(work) => {
-                let GraphWork { graph, sources, take } = &**work;
+                let GraphPerItem { graph, sources, take } = &**work;
                 let mut input = Object::new();
                 match sources {
                     None => drop(input.insert(self.name.clone(), item.clone())),

@@ -14,17 +14,17 @@ use superstep_document::text;
 
 /// Settings of a `note`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "A text on the canvas.")]
+#[schemars(description = "Text on the canvas.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["text", "color", "frame"], &[("Size", &["width", "height"])])))]
 pub struct NoteConfig {
-    /// What it says, as Markdown.
+    /// Markdown text of the note.
     #[schemars(title = "Text", extend("x-editor" = "text"))]
     pub text: String,
-    /// Colour: `yellow`, `green`, `blue`, `purple`, `red` or `gray`.
+    /// Colour of the note: `yellow`, `green`, `blue`, `purple`, `red` or `gray`.
     #[serde(default)]
     #[schemars(title = "Colour")]
     pub color: NoteColor,
-    /// A titled frame behind the nodes, which moves what lies in it.
+    /// Draws a titled frame behind the nodes that moves the nodes in it.
     #[serde(default)]
     #[schemars(title = "Frame")]
     pub frame: bool,
@@ -66,7 +66,7 @@ impl NodeKind for Note {
         KindInfo {
             kind: NOTE,
             title: "Note",
-            summary: "A text on the canvas, for people; it never runs.",
+            summary: "Text on the canvas; never runs.",
             icon: "sticky-note",
             group: "people",
             aliases: &[

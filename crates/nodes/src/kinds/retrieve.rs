@@ -18,7 +18,7 @@ use crate::base::config_schema::schema_of;
 use crate::base::error_class;
 use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
-use crate::search::{self, Embedder, Folders, Hit, Hits, Mode, NGRAMS, Progress, Search, SearchError};
+use crate::search::{self, Embedder, Folders, Hit, Hits, IndexProgress, Mode, NGRAMS, Search, SearchError};
 use crate::state::reads::track_reads;
 use superstep_document::text;
 
@@ -30,42 +30,42 @@ const TELL: Duration = Duration::from_millis(200);
 #[schemars(description = "Searches documents.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["folder", "query", "into"], &[("Search", &["mode", "embedding", "limit", "files"]), ("Sections", &["size", "overlap", "text_into"])])))]
 pub struct RetrieveConfig {
-    /// Folder or file with documents: inside the graph's own folder, or anywhere by its whole path.
+    /// Folder or file to search: relative to the graph's folder, or an absolute path.
     #[schemars(title = "Folder", extend("x-editor" = "folder"))]
     pub folder: String,
-    /// Which files of it, such as `*.md` or `guides/**`; `!` before a pattern leaves out. Without any, all that can be read.
+    /// Searches only files that match, such as `*.md` or `guides/**`; `!` excludes, and without patterns all readable files are searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Files")]
+    #[schemars(title = "File patterns")]
     pub files: Vec<String>,
-    /// Expression that gives what to look for.
+    /// Expression for the text to search for.
     #[schemars(title = "Query", extend("x-editor" = "expression", "examples" = ["state.question"]))]
     pub query: String,
-    /// `words` finds by full text, `vectors` by likeness, `both` joins the two rankings.
+    /// `words` searches the full text, `vectors` compares embeddings by similarity, `both` merges the two rankings.
     #[serde(default)]
-    #[schemars(title = "Mode")]
+    #[schemars(title = "Search method")]
     pub mode: Mode,
-    /// What makes the vectors: `ngrams`, which is offline and knows spelling only, or a model such as `openai::text-embedding-3-small` or one of a connection.
+    /// Creates the vectors: a model such as `openai::text-embedding-3-small`, one of a connection, or `ngrams`, which works offline and compares spelling only.
     #[serde(default = "default_embedding")]
-    #[schemars(title = "Embedding", extend("x-editor" = "text", "examples" = ["ngrams", "openai::text-embedding-3-small", "ollama::nomic-embed-text"], "x-if" = serde_json::json!({"mode": ["vectors", "both"]})))]
+    #[schemars(title = "Embedding model", extend("x-editor" = "model", "examples" = ["ngrams", "openai::text-embedding-3-small", "ollama::nomic-embed-text"], "x-if" = serde_json::json!({"mode": ["vectors", "both"]})))]
     pub embedding: String,
-    /// Most sections to give.
+    /// Limits the number of sections.
     #[serde(default = "default_limit")]
-    #[schemars(title = "Limit", range(min = 1, max = 100))]
+    #[schemars(title = "Maximum sections", range(min = 1, max = 100))]
     pub limit: u64,
-    /// Largest section, in bytes; a larger one is cut between paragraphs.
+    /// Splits longer sections between paragraphs.
     #[serde(default = "default_size")]
-    #[schemars(title = "Section size", range(min = 200, max = 20_000))]
+    #[schemars(title = "Section size (bytes)", range(min = 200, max = 20_000))]
     pub size: u64,
-    /// How many bytes of a section that was cut the next one repeats.
+    /// Repeats this much of a split section at the start of the next one.
     #[serde(default = "default_overlap")]
-    #[schemars(title = "Overlap", range(min = 0, max = 5_000))]
+    #[schemars(title = "Overlap (bytes)", range(min = 0, max = 5_000))]
     pub overlap: u64,
-    /// State key that takes the sections: a list of `{path, title, text, score, cite, lines, bytes}`, best first.
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"})))]
+    /// Stores the sections in this state key, best first: a list of `{path, title, text, score, cite, lines, bytes}`.
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"})))]
     pub into: String,
-    /// State key that takes the sections as numbered text for a prompt.
+    /// Stores the sections in this state key as numbered text for a prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Text into", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Text key", extend("x-editor" = "state-key"))]
     pub text_into: Option<String>,
 }
 
@@ -90,7 +90,7 @@ impl NodeKind for Retrieve {
         KindInfo {
             kind: "retrieve",
             title: "Retrieve",
-            summary: "Finds the sections of documents that match a question.",
+            summary: "Finds sections of documents that match a query.",
             icon: "book-open-text",
             group: "knowledge",
             aliases: &[
@@ -299,7 +299,7 @@ impl RetrieveNode {
     async fn found(&self, context: &NodeContext, query: String) -> Result<Hits, SearchError> {
         let stopped = Arc::new(AtomicBool::new(false));
         let _stop = StopOnDrop(stopped.clone());
-        let (progress_of, mut latest) = watch::channel(None::<Progress>);
+        let (progress_of, mut latest) = watch::channel(None::<IndexProgress>);
         let (folder, root, place) = (self.folder.clone(), self.root.clone(), self.place.clone());
         let (grants, folders, runtime) = (self.grants.clone(), self.folders.clone(), Handle::current());
         let mut search = Search {
@@ -336,7 +336,7 @@ impl RetrieveNode {
         }
     }
 
-    fn progress_event(&self, progress: &Progress) -> Value {
+    fn progress_event(&self, progress: &IndexProgress) -> Value {
         superstep::json!({"type": "indexing", "node": self.name, "what": progress.what, "done": progress.done,
             "all": progress.all, "file": progress.file})
     }

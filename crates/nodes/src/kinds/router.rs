@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Edge};
 
-use super::inner_model::{self, Asking, InnerModel, Wanted};
+use super::inner_model::{self, InnerModel, InnerModelNode, ModelNeeds};
 use crate::base::config_schema::schema_of;
 use crate::base::error_class;
 use crate::base::schema_validator::SchemaValidator;
@@ -20,46 +20,46 @@ use superstep_document::text;
 
 /// Settings of a `router` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "Chooses where to go on.")]
-#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["ways", "otherwise", "into"], &[("Choice by a model", &["by_model"])])))]
+#[schemars(description = "Picks the next way.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["ways", "otherwise", "into"], &[("Model choice", &["by_model"])])))]
 pub struct RouterConfig {
-    /// What there is to choose from. Without a model the first whose condition is true is chosen.
+    /// Ways to choose from; without a model, the first with a true condition is taken.
     #[schemars(title = "Ways")]
-    pub ways: Vec<Way>,
-    /// The label when no condition is true. Without one, that is an error.
+    pub ways: Vec<RouterBranch>,
+    /// Label to use when no condition is true; without it, the node fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Otherwise")]
+    #[schemars(title = "Default way")]
     pub otherwise: Option<String>,
-    /// State key that takes the label. A `route` edge reads it: `"route": "state.KEY"`.
-    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    /// Stores the chosen label in this state key, for a `route` edge to read: `"route": "state.KEY"`.
+    #[schemars(title = "Output key", extend("x-editor" = "state-key"))]
     pub into: String,
-    /// A model chooses, by the descriptions of the ways.
+    /// Lets a model choose by the descriptions of the ways.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "By a model")]
+    #[schemars(title = "Classifier")]
     pub by_model: Option<ByModel>,
 }
 
-/// A way to go on.
+/// A way that the run can take.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-pub struct Way {
-    /// Its name, which the edge leads by.
+pub struct RouterBranch {
+    /// Value that the `route` edge matches against its paths.
     #[schemars(title = "Label")]
     pub label: String,
-    /// An expression: chosen when it is true. A model needs none.
+    /// Expression that selects this way when it is true; not needed with a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "When", extend("x-editor" = "expression", "examples" = ["state.total > 10"]))]
+    #[schemars(title = "Condition", extend("x-editor" = "expression", "examples" = ["state.total > 10"]))]
     pub when: Option<String>,
-    /// When to choose it, for a model.
+    /// Tells the model when to choose this way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Description")]
     pub description: Option<String>,
 }
 
-/// How a model chooses.
+/// Settings of a choice by a model.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct ByModel {
-    /// What is to be put into one of the ways.
-    #[schemars(title = "Text", extend("x-editor" = "template"))]
+    /// Text to classify.
+    #[schemars(title = "Input text", extend("x-editor" = "template"))]
     pub text: String,
     /// The model.
     #[serde(flatten)]
@@ -75,7 +75,7 @@ fn raw(text: &str) -> String {
     format!("{{% raw %}}{}{{% endraw %}}", text.replace("{%", "{ %"))
 }
 
-fn wanted(config: &RouterConfig, by: &ByModel) -> Wanted<'static> {
+fn wanted(config: &RouterConfig, by: &ByModel) -> ModelNeeds<'static> {
     let mut labels: Vec<&str> = config.ways.iter().map(|way| way.label.as_str()).collect();
     labels.extend(
         config
@@ -93,7 +93,7 @@ fn wanted(config: &RouterConfig, by: &ByModel) -> Wanted<'static> {
         };
         ways.push_str(&format!("- {label}{about}\n"));
     }
-    Wanted {
+    ModelNeeds {
         base: "/config/by_model",
         prompt: format!(
             "Choose the one label that fits the text best. The labels:\n{}\nThe text:\n{}",
@@ -145,7 +145,7 @@ impl NodeKind for RouterKind {
         KindInfo {
             kind: "router",
             title: "Router",
-            summary: "Chooses where to go on, by conditions or with a model.",
+            summary: "Picks the next way by conditions or with a model.",
             icon: "split",
             group: "state",
             aliases: &[
@@ -286,7 +286,7 @@ struct RouterNode {
     ways: Vec<(Arc<str>, Option<Expression>)>,
     otherwise: Option<Arc<str>>,
     into: Arc<str>,
-    asking: Option<Asking>,
+    asking: Option<InnerModelNode>,
 }
 
 impl RouterNode {

@@ -25,61 +25,61 @@ use superstep_document::text;
 #[schemars(description = "Uses the long-term memory.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["do", "namespace", "key", "value", "query", "into"], &[("Search", &["by", "filter", "limit", "take"]), ("Storage", &["ttl_minutes", "index"])])))]
 pub struct StoreSettings {
-    /// What is done: `get` an item, `put` one, `delete` one, `search` for items, or list the `namespaces`.
+    /// `get` reads an item, `put` writes one, `delete` removes one, `search` finds items, `namespaces` lists namespaces.
     #[serde(rename = "do")]
-    #[schemars(title = "Do")]
-    pub action: Action,
-    /// Labels of the namespace, each a template: `["users", "{{ state.user }}"]`. Searches look below it too.
+    #[schemars(title = "Operation")]
+    pub action: StoreAction,
+    /// Namespace, one template for each level, as in `["users", "{{ state.user }}"]`; searches include the levels below.
     #[serde(default)]
     #[schemars(title = "Namespace")]
     pub namespace: Vec<String>,
-    /// A template: the item's key, for `get`, `put` and `delete`.
+    /// Template for the key of the item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Key", extend("x-editor" = "template", "x-if" = serde_json::json!({"do": ["get", "put", "delete"]})))]
     pub key: Option<String>,
-    /// An expression: what is put, an object.
+    /// Expression for the value to write, an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Value", extend("x-editor" = "expression", "examples" = ["{'text': state.fact}"], "x-if" = serde_json::json!({"do": "put"})))]
     pub value: Option<String>,
-    /// A template: what is searched for. Without it, the items that were updated last come first.
+    /// Template for the text to search for; without it, the last updated items come first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Query", extend("x-editor" = "template", "x-if" = serde_json::json!({"do": "search"})))]
     pub query: Option<String>,
-    /// How a query finds items: `auto` by meaning when the store has a vector index, else by words.
+    /// `auto` searches by meaning if the store has a vector index, otherwise by words.
     #[serde(default)]
-    #[schemars(title = "By", extend("x-if" = serde_json::json!({"do": "search", "query": "*"})))]
-    pub by: By,
-    /// An expression: what the values of found items must hold, an object such as `{'done': false, 'age': {'$gt': 3}}`.
+    #[schemars(title = "Search method", extend("x-if" = serde_json::json!({"do": "search", "query": "*"})))]
+    pub by: QueryMethod,
+    /// Expression for the fields that items must match, such as `{'done': false, 'age': {'$gt': 3}}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Filter", extend("x-editor" = "expression", "x-if" = serde_json::json!({"do": "search"})))]
     pub filter: Option<String>,
-    /// Most items or namespaces that are found.
+    /// Limits the number of items or namespaces.
     #[serde(default = "default_limit")]
-    #[schemars(title = "Limit", range(min = 1, max = 1000), extend("x-if" = serde_json::json!({"do": ["search", "namespaces"]})))]
+    #[schemars(title = "Maximum results", range(min = 1, max = 1000), extend("x-if" = serde_json::json!({"do": ["search", "namespaces"]})))]
     pub limit: usize,
-    /// Minutes that an item lives after it was put; without it, as the store is set up.
+    /// Deletes the item after this time; without it, the store's setting applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Minutes to live", range(min = 0), extend("x-if" = serde_json::json!({"do": "put"})))]
+    #[schemars(title = "Time to live (min)", range(min = 0), extend("x-if" = serde_json::json!({"do": "put"})))]
     pub ttl_minutes: Option<f64>,
-    /// Can a query find what is put?
+    /// Lets queries find the item.
     #[serde(default = "yes")]
-    #[schemars(title = "Indexed", extend("x-if" = serde_json::json!({"do": "put"})))]
+    #[schemars(title = "Search index", extend("x-if" = serde_json::json!({"do": "put"})))]
     pub index: bool,
-    /// State key that takes what was found: an item or null, a list of items, or a list of namespaces.
+    /// Stores what was found in this state key: an item or null, a list of items, or a list of namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({}), "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({}), "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
     pub into: Option<String>,
-    /// An expression: what of `found` is written. Without it, all of it.
+    /// Expression over `found` for what to store; without it, everything is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Take", extend("x-editor" = "expression", "examples" = ["found.value", "found|map(attribute='value')|list"], "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
+    #[schemars(title = "Result expression", extend("x-editor" = "expression", "examples" = ["found.value", "found|map(attribute='value')|list"], "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
     pub take: Option<String>,
 }
 
-/// What is done.
+/// Operation on the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
-pub enum Action {
+pub enum StoreAction {
     /// Reads an item.
     Get,
     /// Writes one.
@@ -92,11 +92,11 @@ pub enum Action {
     Namespaces,
 }
 
-/// How a query finds items.
+/// Method by which a query finds items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
-pub enum By {
+pub enum QueryMethod {
     /// By meaning when that can be done.
     #[default]
     Auto,
@@ -116,21 +116,21 @@ fn yes() -> bool {
 /// What `take` calls what was found.
 const FOUND: &str = "found";
 
-impl Action {
+impl StoreAction {
     fn word(self) -> &'static str {
         match self {
-            Action::Get => "get",
-            Action::Put => "put",
-            Action::Delete => "delete",
-            Action::Search => "search",
-            Action::Namespaces => "namespaces",
+            StoreAction::Get => "get",
+            StoreAction::Put => "put",
+            StoreAction::Delete => "delete",
+            StoreAction::Search => "search",
+            StoreAction::Namespaces => "namespaces",
         }
     }
     fn reads(self) -> bool {
-        !matches!(self, Action::Put | Action::Delete)
+        !matches!(self, StoreAction::Put | StoreAction::Delete)
     }
     fn of_one(self) -> bool {
-        matches!(self, Action::Get | Action::Put | Action::Delete)
+        matches!(self, StoreAction::Get | StoreAction::Put | StoreAction::Delete)
     }
 }
 
@@ -165,7 +165,7 @@ impl NodeKind for StoreKind {
 
     fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
         match crate::registry::parse::<StoreSettings>(config) {
-            Ok(config) if config.action.of_one() && config.action != Action::Get => {
+            Ok(config) if config.action.of_one() && config.action != StoreAction::Get => {
                 superstep::Effect::Unknown
             }
             _ => superstep::Effect::Reads,
@@ -207,25 +207,30 @@ impl NodeKind for StoreKind {
                 remedy,
             );
         }
-        let text =
-            |site: &mut Site<'_>, name: &str, setting: &Option<String>, expression: bool, wanted: bool| {
-                let pointer = format!("/{name}");
-                match setting {
-                    Some(source) if expression => site.expression(&pointer, source, None),
-                    Some(source) => site.template(&pointer, source),
-                    None if wanted => site.error(
-                        "empty-setting",
-                        &pointer,
-                        text!("`{word}` needs `{name}`.", word = action.word(), name),
-                        text!("Fill it in."),
-                    ),
-                    None => {}
-                }
-            };
-        text(site, "key", &config.key, false, action.of_one());
-        text(site, "value", &config.value, true, action == Action::Put);
-        text(site, "query", &config.query, false, false);
-        text(site, "filter", &config.filter, true, false);
+        let missing = |site: &mut Site<'_>, name: &str| {
+            site.error(
+                "empty-setting",
+                &format!("/{name}"),
+                text!("`{word}` needs `{name}`.", word = action.word(), name),
+                text!("Fill it in."),
+            );
+        };
+        match &config.key {
+            Some(key) => site.template("/key", key),
+            None if action.of_one() => missing(site, "key"),
+            None => {}
+        }
+        match &config.value {
+            Some(value) => site.expression("/value", value, None),
+            None if action == StoreAction::Put => missing(site, "value"),
+            None => {}
+        }
+        if let Some(query) = &config.query {
+            site.template("/query", query);
+        }
+        if let Some(filter) = &config.filter {
+            site.expression("/filter", filter, None);
+        }
         match &config.into {
             Some(into) if action.reads() => drop(site.write("/into", into)),
             Some(_) => site.warning(
@@ -334,9 +339,9 @@ impl StoreNode {
         };
         let labels: Vec<&str> = namespace.iter().map(String::as_str).collect();
         Ok(match self.config.action {
-            Action::Get => StoreOp::get(&labels, key),
-            Action::Delete => StoreOp::delete(&labels, key),
-            Action::Put => {
+            StoreAction::Get => StoreOp::get(&labels, key),
+            StoreAction::Delete => StoreOp::delete(&labels, key),
+            StoreAction::Put => {
                 let value = match &self.value {
                     Some(value) => value.eval(scope)?,
                     None => Value::Null,
@@ -353,16 +358,16 @@ impl StoreNode {
                     Some(minutes) => Duration::try_from_secs_f64(minutes * 60.0).map_or(Ttl::Never, Ttl::For),
                 })
             }
-            Action::Search => StoreOp::Search(StoreQuery {
+            StoreAction::Search => StoreOp::Search(StoreQuery {
                 prefix: namespace,
                 query: match &self.query {
                     Some(query) => Some(query.render(scope)?).filter(|query| !query.trim().is_empty()),
                     None => None,
                 },
                 ranking: match self.config.by {
-                    By::Auto => Ranking::Auto,
-                    By::Words => Ranking::Words,
-                    By::Vectors => Ranking::Vectors,
+                    QueryMethod::Auto => Ranking::Auto,
+                    QueryMethod::Words => Ranking::Words,
+                    QueryMethod::Vectors => Ranking::Vectors,
                 },
                 filter: match &self.filter {
                     Some(filter) => filter.eval(scope)?,
@@ -371,7 +376,7 @@ impl StoreNode {
                 limit: self.config.limit,
                 ..StoreQuery::default()
             }),
-            Action::Namespaces => StoreOp::ListNamespaces(NamespaceQuery {
+            StoreAction::Namespaces => StoreOp::ListNamespaces(NamespaceQuery {
                 prefix: namespace,
                 limit: self.config.limit,
                 ..NamespaceQuery::default()

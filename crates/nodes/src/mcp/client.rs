@@ -22,9 +22,9 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientHandler, RoleClient, ServiceExt};
 use superstep::{BoxFuture, NodeContext};
 
-use super::config::Launch;
+use super::config::FilledServerConfig;
 use super::error::McpError;
-use super::process::Process;
+use super::process::ServerProcess;
 use crate::base::secrets::redact_value;
 use crate::base::web::Web;
 use crate::programs::helper::HelperProgram;
@@ -41,13 +41,13 @@ const MOST: usize = 2_000;
 
 /// Notices that the server sends by itself.
 #[derive(Clone, Debug)]
-struct Ears {
+struct NotificationHandler {
     progress: ProgressDispatcher,
     /// Counts how often the tools have changed.
     changes: Arc<AtomicU64>,
 }
 
-impl ClientHandler for Ears {
+impl ClientHandler for NotificationHandler {
     fn get_info(&self) -> InitializeRequestParams {
         let us = Implementation::new("superstep", env!("CARGO_PKG_VERSION"));
         InitializeRequestParams::new(ClientCapabilities::default(), us)
@@ -63,15 +63,15 @@ impl ClientHandler for Ears {
 }
 
 /// Some things of one sort, and where there are more.
-type Page<T> = Result<(Vec<T>, Option<String>), ServiceError>;
+type ListPage<T> = Result<(Vec<T>, Option<String>), ServiceError>;
 
 /// A connection.
 #[derive(Debug)]
 pub(crate) struct Client {
     server: Arc<str>,
-    service: RunningService<RoleClient, Ears>,
-    process: Option<Process>,
-    launch: Launch,
+    service: RunningService<RoleClient, NotificationHandler>,
+    process: Option<ServerProcess>,
+    launch: FilledServerConfig,
     /// The tools, as of which change.
     tools: Mutex<Option<(u64, Arc<[Tool]>)>>,
     /// Set by every use, taken by [`Client::was_used`].
@@ -84,7 +84,7 @@ impl Client {
     /// Starts or reaches the server, within what the environment's owner allows.
     pub(super) async fn start(
         server: &str,
-        launch: Launch,
+        launch: FilledServerConfig,
         root: &Path,
         environment: &Environment,
         helper: Option<&HelperProgram>,
@@ -94,22 +94,24 @@ impl Client {
             cause,
             exit_message,
         };
-        let ears = Ears {
+        let handler = NotificationHandler {
             progress: ProgressDispatcher::new(),
             changes: Arc::default(),
         };
         let (process, started) = match &launch {
-            Launch::Program { command, .. } => {
-                let (process, pipes) = Process::start(server, &launch, root, &environment.variables, helper)
-                    .map_err(|error| failed(format!("the program {command:?}: {error}"), String::new()))?;
-                let started = tokio::time::timeout(START, ears.serve(pipes)).await;
+            FilledServerConfig::Program { command, .. } => {
+                let (process, pipes) =
+                    ServerProcess::start(server, &launch, root, &environment.variables, helper).map_err(
+                        |error| failed(format!("the program {command:?}: {error}"), String::new()),
+                    )?;
+                let started = tokio::time::timeout(START, handler.serve(pipes)).await;
                 (Some(process), started)
             }
-            Launch::Address { url, headers } => {
+            FilledServerConfig::Address { url, headers } => {
                 let web = Web::new(&environment.grants, &environment.models.private_hosts);
                 let transport =
                     transport(&web, url, headers).map_err(|cause| failed(cause, String::new()))?;
-                (None, tokio::time::timeout(START, ears.serve(transport)).await)
+                (None, tokio::time::timeout(START, handler.serve(transport)).await)
             }
         };
         let cause = match started {
@@ -140,13 +142,13 @@ impl Client {
     }
 
     /// Returns whether the server still runs, and in the way that `launch` requires. The caller is about to use it.
-    pub(super) fn serves(&self, launch: &Launch) -> bool {
+    pub(super) fn serves(&self, launch: &FilledServerConfig) -> bool {
         self.used.store(true, Ordering::SeqCst);
         self.launch == *launch
             && !self.broken.load(Ordering::SeqCst)
             && !self.service.is_closed()
             && !self.service.is_transport_closed()
-            && self.process.as_ref().is_none_or(Process::runs)
+            && self.process.as_ref().is_none_or(ServerProcess::runs)
     }
 
     /// Returns the server's tools, read again when it reports a change.
@@ -195,7 +197,7 @@ impl Client {
     /// Reads all pages of a list.
     async fn listed<'a, T>(
         &'a self,
-        read: impl Fn(Option<String>) -> BoxFuture<'a, Page<T>> + Send,
+        read: impl Fn(Option<String>) -> BoxFuture<'a, ListPage<T>> + Send,
     ) -> Result<Vec<T>, McpError> {
         let whole = async {
             let (mut all, mut cursor) = (Vec::new(), None);
@@ -281,7 +283,7 @@ impl Client {
             .progress
             .subscribe(handle.progress_token.clone())
             .await;
-        let mut waiting = Waiting {
+        let mut waiting = PendingRequest {
             peer: self.service.peer().clone(),
             id: Some(handle.id.clone()),
         };
@@ -357,12 +359,12 @@ fn progress_event(tool: Option<&str>, report: &ProgressNotificationParam) -> sup
 }
 
 /// Notice to the server, sent when this is dropped with an id, that nobody waits for that answer any more.
-struct Waiting {
+struct PendingRequest {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
 }
 
-impl Drop for Waiting {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else {
             return;

@@ -19,7 +19,7 @@ pub(super) const MAX_FILE: u64 = 1024 * 1024;
 
 /// Way to reach a server, as declared in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Declared {
+pub(crate) enum ServerConfig {
     /// A program that is started, and spoken to through its standard input and output.
     Program {
         command: String,
@@ -35,7 +35,7 @@ pub(crate) enum Declared {
 }
 
 /// The same with variables filled in.
-pub(crate) type Launch = Declared;
+pub(crate) type FilledServerConfig = ServerConfig;
 
 /// Where the file has the servers.
 pub(super) const SERVERS: &str = "mcpServers";
@@ -74,7 +74,7 @@ fn read(path: &Path) -> Result<BTreeMap<String, serde_json::Value>, String> {
 }
 
 /// Returns the server with this name, as declared in the file.
-pub(crate) fn declared(environment: &Environment, name: &str) -> Result<(PathBuf, Declared), McpError> {
+pub(crate) fn declared(environment: &Environment, name: &str) -> Result<(PathBuf, ServerConfig), McpError> {
     let (root, path) = file(environment)?;
     if !path.is_file() {
         return Err(McpError::NoFile {
@@ -100,7 +100,7 @@ pub(crate) fn declared(environment: &Environment, name: &str) -> Result<(PathBuf
     Ok((root, declared))
 }
 
-pub(super) fn entry_of(name: &str, entry: &serde_json::Value) -> Result<Declared, String> {
+pub(super) fn entry_of(name: &str, entry: &serde_json::Value) -> Result<ServerConfig, String> {
     let entry: ServerEntry =
         serde_json::from_value(entry.clone()).map_err(|e| format!("the server `{name}`: {e}"))?;
     let http = match entry.ty.as_deref() {
@@ -119,11 +119,11 @@ pub(super) fn entry_of(name: &str, entry: &serde_json::Value) -> Result<Declared
         }
     };
     match (http, entry.command, entry.url) {
-        (true, _, Some(url)) => Ok(Declared::Address {
+        (true, _, Some(url)) => Ok(ServerConfig::Address {
             url,
             headers: entry.headers,
         }),
-        (false, Some(command), _) if !command.trim().is_empty() => Ok(Declared::Program {
+        (false, Some(command), _) if !command.trim().is_empty() => Ok(ServerConfig::Program {
             command,
             args: entry.args,
             env: entry.env,
@@ -135,13 +135,13 @@ pub(super) fn entry_of(name: &str, entry: &serde_json::Value) -> Result<Declared
 }
 
 /// A piece of a text with variables.
-enum Piece<'a> {
+enum TextPiece<'a> {
     Text(&'a str),
     Variable { name: &'a str, default: Option<&'a str> },
 }
 
 /// Splits a text at its `${NAME}`, `${NAME:-default}` and `${env:NAME}`.
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn pieces(text: &str) -> Vec<TextPiece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -154,24 +154,24 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
             Some((name, default)) => (name, Some(default)),
             None => (inside, None),
         };
-        pieces.push(Piece::Text(&rest[..start]));
+        pieces.push(TextPiece::Text(&rest[..start]));
         pieces.push(
             match name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty() {
-                true => Piece::Variable { name, default },
+                true => TextPiece::Variable { name, default },
                 // Not a variable's name: it stands for itself.
-                false => Piece::Text(&rest[start..=start + length]),
+                false => TextPiece::Text(&rest[start..=start + length]),
             },
         );
         rest = &rest[start + length + 1..];
     }
-    pieces.push(Piece::Text(rest));
+    pieces.push(TextPiece::Text(rest));
     pieces
 }
 
-impl Declared {
+impl ServerConfig {
     fn texts(&self) -> Vec<&str> {
         match self {
-            Declared::Program {
+            ServerConfig::Program {
                 command,
                 args,
                 env,
@@ -183,7 +183,7 @@ impl Declared {
                 .chain(cwd)
                 .map(String::as_str)
                 .collect(),
-            Declared::Address { url, headers } => [url]
+            ServerConfig::Address { url, headers } => [url]
                 .into_iter()
                 .chain(headers.values())
                 .map(String::as_str)
@@ -198,11 +198,11 @@ impl Declared {
         let texts = self.texts();
         let pieces = texts.iter().flat_map(|text| pieces(text));
         let variables = pieces.filter_map(|piece| match piece {
-            Piece::Variable { name, .. } => Some(name),
-            Piece::Text(_) => None,
+            TextPiece::Variable { name, .. } => Some(name),
+            TextPiece::Text(_) => None,
         });
         match self {
-            Declared::Program {
+            ServerConfig::Program {
                 command,
                 args,
                 env,
@@ -220,7 +220,7 @@ impl Declared {
                 }
                 accesses.push(Access::Program(command_line(cwd.as_deref(), env, command, args)));
             }
-            Declared::Address { url, .. } => {
+            ServerConfig::Address { url, .. } => {
                 let filled = filled(name, url, environment).unwrap_or_else(|_| url.clone());
                 let server = match reqwest::Url::parse(&filled) {
                     Ok(url) if url.has_host() => Access::of_url(&url),
@@ -234,7 +234,11 @@ impl Declared {
     }
 
     /// Returns how to launch the server, with its variables filled in.
-    pub(crate) fn launch(&self, name: &str, environment: &Environment) -> Result<Launch, McpError> {
+    pub(crate) fn launch(
+        &self,
+        name: &str,
+        environment: &Environment,
+    ) -> Result<FilledServerConfig, McpError> {
         let fill = |text: &String| filled(name, text, environment);
         let all = |map: &BTreeMap<String, String>| {
             map.iter()
@@ -242,18 +246,18 @@ impl Declared {
                 .collect::<Result<BTreeMap<_, _>, McpError>>()
         };
         Ok(match self {
-            Declared::Program {
+            ServerConfig::Program {
                 command,
                 args,
                 env,
                 cwd,
-            } => Declared::Program {
+            } => ServerConfig::Program {
                 command: fill(command)?,
                 args: args.iter().map(fill).collect::<Result<_, _>>()?,
                 env: all(env)?,
                 cwd: cwd.as_ref().map(fill).transpose()?,
             },
-            Declared::Address { url, headers } => Declared::Address {
+            ServerConfig::Address { url, headers } => ServerConfig::Address {
                 url: fill(url)?,
                 headers: all(headers)?,
             },
@@ -264,26 +268,30 @@ impl Declared {
 /// Formats a program as a grant names it: a shell command line, each word quoted where necessary. No two programs that
 /// differ in a word, in their folder or in their variables have the same line.
 fn command_line(cwd: Option<&str>, env: &BTreeMap<String, String>, command: &str, args: &[String]) -> String {
-    let mut line = cwd.map_or_else(String::new, |cwd| format!("cd {} && ", quoted(cwd, false)));
+    let mut line = cwd.map_or_else(String::new, |cwd| format!("cd {} && ", quoted(cwd, WORD)));
     for (name, value) in env {
         line.push_str(&format!(
             "{}={} ",
-            quoted(name, false),
-            quoted(&hidden(value), true)
+            quoted(name, WORD),
+            quoted(&hidden(value), ARGUMENT)
         ));
     }
-    line.push_str(&quoted(command, false));
+    line.push_str(&quoted(command, WORD));
     for arg in args {
         line.push(' ');
-        line.push_str(&quoted(arg, true));
+        line.push_str(&quoted(arg, ARGUMENT));
     }
     line
 }
 
-/// Quotes a word for a shell. `=` needs quotes where it would make an assignment.
-fn quoted(word: &str, assigns_nothing: bool) -> String {
-    let plain =
-        |c: char| c.is_ascii_alphanumeric() || "_-+./:@%,#${}".contains(c) || (c == '=' && assigns_nothing);
+/// Marks that need no quotes in any word of a command line.
+const WORD: &str = "_-+./:@%,#${}";
+/// Marks that need no quotes after the command, where `=` makes no assignment.
+const ARGUMENT: &str = "_-+./:@%,#${}=";
+
+/// Quotes a word for a shell if it holds more than letters, digits and these marks.
+fn quoted(word: &str, marks: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || marks.contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
@@ -294,7 +302,12 @@ fn quoted(word: &str, assigns_nothing: bool) -> String {
 /// else may be a key, which no list of grants may contain, so it is identified by its hash.
 fn hidden(value: &str) -> String {
     match pieces(value).as_slice() {
-        [Piece::Text(""), Piece::Variable { .. }, Piece::Text("")] | [Piece::Text("")] => value.to_owned(),
+        [
+            TextPiece::Text(""),
+            TextPiece::Variable { .. },
+            TextPiece::Text(""),
+        ]
+        | [TextPiece::Text("")] => value.to_owned(),
         _ => {
             let hash = Sha256::digest(value.as_bytes());
             // Who writes the file may look for two values of one hash: half of its bits are out of reach for that.
@@ -308,8 +321,8 @@ fn filled(server: &str, text: &str, environment: &Environment) -> Result<String,
     let mut filled = String::new();
     for piece in pieces(text) {
         match piece {
-            Piece::Text(text) => filled.push_str(text),
-            Piece::Variable { name, default } => match ((environment.variables)(name), default) {
+            TextPiece::Text(text) => filled.push_str(text),
+            TextPiece::Variable { name, default } => match ((environment.variables)(name), default) {
                 (Some(value), _) if !value.is_empty() => filled.push_str(&value),
                 (_, Some(default)) => filled.push_str(default),
                 (Some(_), None) => {}
@@ -384,7 +397,7 @@ mod tests {
                 Access::Program("cd / && TOKEN=${KEY} npx -y pkg ${HOME_DIR:-/data}".into()),
             ]
         );
-        let Declared::Program { args, env, .. } = files.launch("files", &environment).unwrap() else {
+        let ServerConfig::Program { args, env, .. } = files.launch("files", &environment).unwrap() else {
             panic!("a program");
         };
         assert_eq!((args[2].as_str(), env["TOKEN"].as_str()), ("/data", "k-1"));
@@ -397,7 +410,7 @@ mod tests {
             far.accesses("far", &environment)
                 .contains(&Access::Key("KEY@example.org".into()))
         );
-        let Declared::Address { headers, .. } = far.launch("far", &environment).unwrap() else {
+        let ServerConfig::Address { headers, .. } = far.launch("far", &environment).unwrap() else {
             panic!("an address");
         };
         assert_eq!(headers["Authorization"], "Bearer k-1");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
-use super::config::{self, Declared};
+use super::config::{self, ServerConfig};
 use crate::base::files;
 use crate::project::Environment;
 
@@ -14,12 +14,12 @@ pub struct DeclaredServer {
     /// Its name.
     pub name: String,
     /// How it is reached, or what is wrong with the entry.
-    pub how: Result<Reached, String>,
+    pub how: Result<ServerAddress, String>,
 }
 
 /// Way to reach a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reached {
+pub enum ServerAddress {
     /// A program that is started.
     Program {
         /// Its name or path.
@@ -47,8 +47,8 @@ pub fn declared_servers(environment: &Environment) -> Result<(PathBuf, Vec<Decla
     let found = servers.map(|(name, entry)| DeclaredServer {
         name: name.clone(),
         how: config::entry_of(name, entry).map(|declared| match declared {
-            Declared::Program { command, args, .. } => Reached::Program { command, args },
-            Declared::Address { url, .. } => Reached::Address { url },
+            ServerConfig::Program { command, args, .. } => ServerAddress::Program { command, args },
+            ServerConfig::Address { url, .. } => ServerAddress::Address { url },
         }),
     });
     Ok((path, found.collect()))
@@ -59,7 +59,7 @@ pub fn declared_servers(environment: &Environment) -> Result<(PathBuf, Vec<Decla
 pub fn with_server(
     environment: &Environment,
     name: &str,
-    how: &Reached,
+    how: &ServerAddress,
 ) -> Result<(PathBuf, String), String> {
     if name.trim().is_empty() || name.chars().any(char::is_control) {
         return Err("A server needs a name.".to_owned());
@@ -103,11 +103,11 @@ pub fn with_server(
             entry.shift_remove(*field);
         }
         match how {
-            Reached::Program { command, args } => {
+            ServerAddress::Program { command, args } => {
                 entry.insert("command".to_owned(), json!(command));
                 entry.insert("args".to_owned(), json!(args));
             }
-            Reached::Address { url } => {
+            ServerAddress::Address { url } => {
                 entry.insert("type".to_owned(), json!("http"));
                 entry.insert("url".to_owned(), json!(url));
             }
@@ -145,7 +145,7 @@ mod tests {
             servers[1].how.is_err(),
             "its entry cannot be used, and it is listed"
         );
-        let how = Reached::Program {
+        let how = ServerAddress::Program {
             command: "uvx".to_owned(),
             args: vec!["tool".to_owned()],
         };
@@ -164,7 +164,7 @@ mod tests {
     fn a_project_without_a_file_gets_one_and_a_broken_file_stays_as_it_is() {
         let (_folder, environment) = project(None);
         assert_eq!(declared_servers(&environment).unwrap().1, []);
-        let address = Reached::Address {
+        let address = ServerAddress::Address {
             url: "https://example.org/mcp".to_owned(),
         };
         let (_, text) = with_server(&environment, "web", &address).unwrap();
@@ -187,7 +187,7 @@ mod tests {
         std::fs::write(&target, "{}").unwrap();
         let (folder, environment) = project(None);
         std::os::unix::fs::symlink(&target, folder.path().join(".mcp.json")).unwrap();
-        let address = Reached::Address {
+        let address = ServerAddress::Address {
             url: "https://example.org/mcp".to_owned(),
         };
         let error = with_server(&environment, "web", &address).unwrap_err();

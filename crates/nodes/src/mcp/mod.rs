@@ -2,7 +2,7 @@
 //! again when it has died, and stopped when nobody has needed it for a while. Nothing is started or reached without a
 //! grant.
 //!
-//! Nodes and tools get [`Mcp`], which is a project's view of the [`Hub`] that all projects share.
+//! Nodes and tools get [`Mcp`], which is a project's view of the [`ServerPool`] that all projects share.
 
 mod client;
 mod config;
@@ -24,7 +24,7 @@ use crate::programs::helper::HelperProgram;
 use crate::project::Environment;
 pub(crate) use client::Client;
 pub(crate) use content::{Content, of_call, of_resource};
-pub use declaring::{DeclaredServer, Reached, declared_servers, with_server};
+pub use declaring::{DeclaredServer, ServerAddress, declared_servers, with_server};
 pub(crate) use error::McpError;
 
 /// How long a server that nobody needs is kept.
@@ -32,20 +32,20 @@ const IDLE: Duration = Duration::from_secs(10 * 60);
 
 /// The connections of all projects.
 #[derive(Debug)]
-pub(crate) struct Hub {
+pub(crate) struct ServerPool {
     places: Mutex<HashMap<(PathBuf, String), Arc<ServerPlace>>>,
     idle: Duration,
     /// What runs servers that are programs.
     helper: Option<HelperProgram>,
 }
 
-impl Default for Hub {
+impl Default for ServerPool {
     fn default() -> Self {
         Self::new(HelperProgram::this())
     }
 }
 
-impl Hub {
+impl ServerPool {
     pub(crate) fn new(helper: Option<HelperProgram>) -> Self {
         Self {
             places: Mutex::default(),
@@ -65,12 +65,12 @@ struct ServerPlace {
 /// Access of a node to MCP servers: the hub, with the rights of its project.
 #[derive(Clone, Debug)]
 pub(crate) struct Mcp {
-    hub: Arc<Hub>,
+    hub: Arc<ServerPool>,
     environment: Environment,
 }
 
 impl Mcp {
-    pub(crate) fn new(hub: Arc<Hub>, environment: Environment) -> Self {
+    pub(crate) fn new(hub: Arc<ServerPool>, environment: Environment) -> Self {
         Self { hub, environment }
     }
 
@@ -173,9 +173,9 @@ mod tests {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.py");
         let file = serde_json::json!({"mcpServers": {"odd": {"command": "python3", "args": [script]}}});
         std::fs::write(folder.path().join(".mcp.json"), file.to_string()).unwrap();
-        let hub = Hub {
+        let hub = ServerPool {
             idle: Duration::from_millis(200),
-            ..Hub::default()
+            ..ServerPool::default()
         };
         let environment = Environment::new(Some(folder.path().to_owned())).with_grants(Grants::all());
         let mcp = Mcp::new(Arc::new(hub), environment);

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 
-use super::config::Launch;
+use super::config::FilledServerConfig;
 use crate::models::Variables;
 use crate::programs::helper::HelperProgram;
 use crate::programs::process_group::{ProcessGroup, Start};
@@ -55,7 +55,7 @@ const LONGEST_LINE: usize = 2000;
 
 /// A running process. Dropped, it ends: first its input, then, if that does not help, by force.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(super) struct ServerProcess {
     ended: watch::Receiver<Option<String>>,
     error_lines: ErrorLines,
     /// Dropped to end it.
@@ -65,18 +65,18 @@ pub(super) struct Process {
 type ErrorLines = Arc<Mutex<VecDeque<String>>>;
 
 /// Pipes through which a client talks to its server.
-pub(super) type Pipes = (Bounded<ChildStdout>, ChildStdin);
+pub(super) type ServerPipes = (BoundedLines<ChildStdout>, ChildStdin);
 
-impl Process {
+impl ServerProcess {
     /// Starts the program of a launch in the project's folder `root`.
     pub(super) fn start(
         server: &str,
-        launch: &Launch,
+        launch: &FilledServerConfig,
         root: &Path,
         variables: &Variables,
         helper: Option<&HelperProgram>,
-    ) -> io::Result<(Self, Pipes)> {
-        let Launch::Program {
+    ) -> io::Result<(Self, ServerPipes)> {
+        let FilledServerConfig::Program {
             command,
             args,
             env,
@@ -126,7 +126,7 @@ impl Process {
             error_lines,
             _stop: stop,
         };
-        Ok((process, (Bounded::new(stdout), stdin)))
+        Ok((process, (BoundedLines::new(stdout), stdin)))
     }
 
     /// Returns how the process ended, if it has, and its last output; for error messages.
@@ -201,18 +201,18 @@ async fn listen(server: String, mut stderr: impl AsyncRead + Unpin, error_lines:
 }
 
 /// A stream of lines, none of which may be endless.
-pub(super) struct Bounded<R> {
+pub(super) struct BoundedLines<R> {
     inner: R,
     line: usize,
 }
 
-impl<R> Bounded<R> {
+impl<R> BoundedLines<R> {
     fn new(inner: R) -> Self {
         Self { inner, line: 0 }
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -257,7 +257,7 @@ mod tests {
         let mut read = vec![0; 1 << 20];
         let lines = [b'x'; 1023].iter().chain(b"\n").copied().collect::<Vec<u8>>();
         let many = lines.repeat(40 * 1024);
-        let mut bounded = Bounded::new(&many[..]);
+        let mut bounded = BoundedLines::new(&many[..]);
         let mut total = 0;
         while let count @ 1.. = bounded.read(&mut read).await.unwrap() {
             total += count;
@@ -266,10 +266,10 @@ mod tests {
         // In one read, with a line that ends in it.
         let long = [vec![b'x'; LONGEST_MESSAGE - 1], vec![b'\n', b'y', b'y']].concat();
         let mut read_at_once = vec![0; long.len()];
-        let mut bounded = Bounded::new(&long[..]);
+        let mut bounded = BoundedLines::new(&long[..]);
         bounded.read_exact(&mut read_at_once).await.unwrap();
         assert_eq!(bounded.line, 2);
-        let mut bounded = Bounded::new(tokio::io::repeat(b'x'));
+        let mut bounded = BoundedLines::new(tokio::io::repeat(b'x'));
         let error = loop {
             if let Err(error) = bounded.read(&mut read).await {
                 break error;

@@ -8,7 +8,7 @@ use superstep::{Object, Value};
 /// A piece of an answer that is on its way.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Piece {
+pub enum AnswerPiece {
     /// Of the text.
     Text(String),
     /// Of the reasoning before it.
@@ -114,7 +114,7 @@ impl ToolCall {
 
 /// Tokens that an answer used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct TokenUsage {
     /// Sent, the cached ones included.
     pub input: u64,
     /// Answered, reasoning included.
@@ -129,7 +129,7 @@ pub struct Usage {
     pub reasoning: u64,
 }
 
-impl Usage {
+impl TokenUsage {
     pub(super) fn of(usage: &GenaiUsage) -> Option<Self> {
         let count = |tokens: Option<i32>| u64::try_from(tokens.unwrap_or(0)).unwrap_or(0);
         if usage.prompt_tokens.is_none() && usage.completion_tokens.is_none() {
@@ -176,7 +176,7 @@ impl Usage {
 
 /// Content and details of a model's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct ModelAnswer {
     /// The text.
     pub text: String,
     /// The reasoning before it, where the provider shows it.
@@ -188,7 +188,7 @@ pub struct Answer {
     /// Calls of tools.
     pub tool_calls: Vec<ToolCall>,
     /// Tokens used, when the provider says.
-    pub usage: Option<Usage>,
+    pub usage: Option<TokenUsage>,
     /// `{amount, currency, prices}`, when there is a price.
     pub cost: Option<Json>,
     /// Why it stopped, in the provider's word.

@@ -288,7 +288,7 @@ impl std::error::Error for ModelError {}
 
 /// Recipient of a request, as far as errors name it.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct RequestTarget {
     /// The model as the graph names it.
     pub(super) model: String,
     /// Provider, or connection.
@@ -297,7 +297,7 @@ pub(super) struct Asked {
     pub(super) key: KeyPlace,
 }
 
-impl Asked {
+impl RequestTarget {
     pub(super) fn failed(&self, cause: impl Into<String>) -> ModelError {
         ModelError::Failed {
             model: self.model.clone(),
@@ -594,7 +594,7 @@ mod tests {
 
     #[test]
     fn a_failure_in_the_middle_of_a_stream_has_the_class_of_a_refusal() {
-        let asked = Asked {
+        let asked = RequestTarget {
             model: "anthropic::claude".to_owned(),
             provider: "anthropic".to_owned(),
             key: KeyPlace::Variable("ANTHROPIC_API_KEY".to_owned()),

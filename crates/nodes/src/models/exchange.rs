@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use superstep::NodeContext;
 
-use super::{Answer, Request, Usage, args_json};
+use super::{ModelAnswer, ModelRequest, TokenUsage, args_json};
 use crate::base::secrets;
 
 /// Longest text of one message, and of one answer, that is kept.
@@ -86,16 +86,16 @@ impl Exchange {
 
 /// Exchanges by task, the oldest forgotten first when there are too many.
 #[derive(Debug, Default)]
-pub struct Exchanges(Mutex<Waiting>);
+pub struct Exchanges(Mutex<ExchangeLog>);
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct ExchangeLog {
     list: VecDeque<(String, usize, Exchange)>,
     bytes: usize,
 }
 
 impl Exchanges {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, ExchangeLog> {
         self.0.lock()
     }
 
@@ -127,12 +127,12 @@ impl Exchanges {
 
 /// Task whose exchanges are kept.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct WatchedTask {
     exchanges: Arc<Exchanges>,
     task: String,
 }
 
-impl Watch {
+impl WatchedTask {
     /// Keeps exchanges for the task of `context`.
     pub fn new(exchanges: Arc<Exchanges>, context: &NodeContext) -> Self {
         Self {
@@ -143,8 +143,8 @@ impl Watch {
 }
 
 /// An exchange that goes on; it is kept when this is dropped, however it ended.
-pub(crate) struct Open {
-    watch: Watch,
+pub(crate) struct OpenExchange {
+    watch: WatchedTask,
     model: String,
     address: String,
     request: Json,
@@ -158,8 +158,8 @@ pub(crate) struct Open {
     pub(super) cost: Option<Json>,
 }
 
-impl Open {
-    pub(super) fn new(request: &Request, model: &str, address: &str) -> Option<Self> {
+impl OpenExchange {
+    pub(super) fn new(request: &ModelRequest, model: &str, address: &str) -> Option<Self> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Some(Self {
             watch: request.watch.clone()?,
@@ -178,16 +178,16 @@ impl Open {
     }
 
     /// Creates an exchange for an answer that does not come from a server now.
-    pub(crate) fn offline(request: &Request, model: &str, by: AnsweredBy) -> Option<Self> {
+    pub(crate) fn offline(request: &ModelRequest, model: &str, by: AnsweredBy) -> Option<Self> {
         let mut open = Self::new(request, model, "")?;
         open.by = by;
         Some(open)
     }
 
     /// Records that the answer is complete.
-    pub(crate) fn done(&mut self, answer: &Answer) {
+    pub(crate) fn done(&mut self, answer: &ModelAnswer) {
         self.ended = Ended::Done;
-        self.usage = answer.usage.as_ref().map(Usage::json);
+        self.usage = answer.usage.as_ref().map(TokenUsage::json);
         self.cost.clone_from(&answer.cost);
         self.answer = shown(answer);
     }
@@ -200,7 +200,7 @@ impl Open {
 }
 
 /// Formats an answer for people: its text, and a line for each call.
-fn shown(answer: &Answer) -> String {
+fn shown(answer: &ModelAnswer) -> String {
     let mut text = answer.text.clone();
     for call in &answer.tool_calls {
         let args = match &call.args {
@@ -222,7 +222,7 @@ fn shown(answer: &Answer) -> String {
     text
 }
 
-impl Drop for Open {
+impl Drop for OpenExchange {
     fn drop(&mut self) {
         // Some servers repeat what they were sent.
         let hidden = |text: &str| secrets::redact(text).into_owned();
@@ -267,14 +267,14 @@ pub(super) fn add_frame(frames: &mut String, event: Option<&str>, data: &str) {
 }
 
 /// Formats a request for people: long texts and data of pictures are cut.
-fn described(request: &Request) -> Json {
+fn described(request: &ModelRequest) -> Json {
     let mut json = parts(request);
     cut(&mut json);
     json
 }
 
 /// Returns all parts of a request that affect its answer.
-pub(super) fn parts(request: &Request) -> Json {
+pub(super) fn parts(request: &ModelRequest) -> Json {
     let mut parts = Map::new();
     parts.insert(
         "messages".into(),

@@ -7,7 +7,7 @@ use genai::chat::{ChatMessage, ContentPart, MessageContent, ToolCall as GenaiCal
 use serde_json::{Map, Value as Json, json};
 use superstep::Value;
 
-use super::{Answer, Facts, ToolCall, args_json};
+use super::{Facts, ModelAnswer, ToolCall, args_json};
 
 /// Largest picture or file in a message, as base64 text.
 const LARGEST_DATA: usize = 32 * 1024 * 1024;
@@ -303,7 +303,7 @@ fn answered(message: &Value, kind: AdapterKind, provider: &str) -> Result<Messag
 }
 
 /// Converts an answer to a message as LangGraph stores it.
-pub(crate) fn message(id: &str, answer: &Answer, facts: &Facts) -> Value {
+pub(crate) fn message(id: &str, answer: &ModelAnswer, facts: &Facts) -> Value {
     let mut metadata = facts.json();
     if let Some(model) = &answer.model {
         metadata.insert("model_name".into(), model.clone().into());
@@ -337,7 +337,7 @@ pub(crate) fn message(id: &str, answer: &Answer, facts: &Facts) -> Value {
         "type": "ai", "id": id, "content": answer.text, "name": null,
         "additional_kwargs": extra, "response_metadata": metadata,
         "tool_calls": calls, "invalid_tool_calls": invalid,
-        "usage_metadata": answer.usage.as_ref().map(super::Usage::json),
+        "usage_metadata": answer.usage.as_ref().map(super::TokenUsage::json),
     })
     .into()
 }

@@ -25,21 +25,21 @@ use genai::{Client, ModelIden, ServiceTarget};
 use crate::base::access::{Access, Grants};
 use crate::base::secrets;
 pub(crate) use answer::args_json;
-pub use answer::{Answer, CallPiece, Facts, InvalidArgs, Piece, ToolCall, Usage};
-use error::Asked;
+pub use answer::{AnswerPiece, CallPiece, Facts, InvalidArgs, ModelAnswer, TokenUsage, ToolCall};
+use error::RequestTarget;
 pub(crate) use error::wait_in_headers;
 pub use error::{KeyPlace, ModelError};
-pub(crate) use exchange::Open;
-pub use exchange::{AnsweredBy, Ended, Exchange, Exchanges, Watch};
+pub(crate) use exchange::OpenExchange;
+pub use exchange::{AnsweredBy, Ended, Exchange, Exchanges, WatchedTask};
 pub(crate) use messages::message;
 pub use prices::{Price, Priced};
 pub use recording::{RECORDINGS, Recording, Recordings};
-use reply::Noted;
-pub use reply::Reply;
+pub use reply::AnswerStream;
+use reply::FrameSink;
 pub(crate) use request::no_arguments;
-pub use request::{Reasoning, Request, ToolChoice, ToolSpec};
+pub use request::{ModelRequest, Reasoning, ToolChoice, ToolSpec};
 pub use settings::{Connection, ModelSettings, key_variable, provider_names, provider_of};
-use settings::{Route, base_url};
+use settings::{ModelRoute, base_url};
 
 /// Function that reads an environment variable.
 pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -93,7 +93,7 @@ impl Providers {
             .map_or_else(|_| Vec::new(), |route| Self::touched(&route))
     }
 
-    fn touched(route: &Route) -> Vec<Access> {
+    fn touched(route: &ModelRoute) -> Vec<Access> {
         if let Some(connection) = &route.connection {
             return vec![Access::Connection(connection.clone())];
         }
@@ -130,7 +130,7 @@ impl Providers {
     }
 
     /// Returns the route, including what the environment adds to it: another server for OpenAI.
-    fn route(&self, model: &str) -> Result<Route, ModelError> {
+    fn route(&self, model: &str) -> Result<ModelRoute, ModelError> {
         let mut route = self.settings.route(model)?;
         if route.kind == AdapterKind::OpenAI
             && route.connection.is_none()
@@ -145,7 +145,7 @@ impl Providers {
     }
 
     /// Returns the route and its key if the graph may use both.
-    fn target(&self, model: &str) -> Result<(Route, Option<String>), ModelError> {
+    fn target(&self, model: &str) -> Result<(ModelRoute, Option<String>), ModelError> {
         let route = self.route(model)?;
         for access in Self::touched(&route) {
             self.grants.require(&access).map_err(ModelError::AccessDenied)?;
@@ -164,7 +164,7 @@ impl Providers {
         }
     }
 
-    fn key(&self, route: &Route) -> Option<String> {
+    fn key(&self, route: &ModelRoute) -> Option<String> {
         let stored = route.connection.as_deref().filter(|_| route.keychain);
         let key = stored
             .and_then(|connection| (self.keychain)(connection))
@@ -181,7 +181,7 @@ impl Providers {
         if matches!(route.kind, AdapterKind::Cohere | AdapterKind::Baidu) {
             return Ok(None);
         }
-        let asked = Asked {
+        let asked = RequestTarget {
             model: route.label.clone(),
             provider: route.label.clone(),
             key: route.key_place(),
@@ -201,7 +201,7 @@ impl Providers {
     /// Returns the address of `model`, with its key, for the provider layer.
     async fn service(&self, model: &str) -> Result<Service<'_>, ModelError> {
         let (route, key) = self.target(model)?;
-        let asked = Asked {
+        let asked = RequestTarget {
             model: model.to_owned(),
             provider: route.label.clone(),
             key: route.key_place(),
@@ -229,7 +229,7 @@ impl Providers {
     }
 
     /// Asks `model`; the answer is read piece by piece. Dropping the reply ends the request.
-    pub async fn ask(&self, model: &str, request: &Request) -> Result<Reply, ModelError> {
+    pub async fn ask(&self, model: &str, request: &ModelRequest) -> Result<AnswerStream, ModelError> {
         let Service {
             client,
             target,
@@ -240,7 +240,7 @@ impl Providers {
         let messages = messages::chat_messages(&request.messages, route.kind, &provider)
             .map_err(|(position, cause)| ModelError::BadMessage { position, cause })?;
         let mut chat = ChatRequest::new(messages);
-        let noted = Arc::new(Noted::default());
+        let noted = Arc::new(FrameSink::default());
         let mut options = ChatOptions::default()
             .with_capture_usage(true)
             .with_capture_content(true)
@@ -280,7 +280,7 @@ impl Providers {
             };
         }
         let address = route.base_url.as_deref().unwrap_or_default();
-        let open = Open::new(request, model, address);
+        let open = OpenExchange::new(request, model, address);
         noted.lock().frames = open.is_some().then(String::new);
         let response = client
             .exec_chat_stream(target, chat, Some(&options))
@@ -288,7 +288,7 @@ impl Providers {
             .map_err(|e| asked.classify(&e))?;
         let known = route.base_url.is_none().then_some(route.name);
         let price = prices::find(&self.settings.prices, model, known.as_deref());
-        Ok(Reply::new(asked, response.stream, noted, open, price))
+        Ok(AnswerStream::new(asked, response.stream, noted, open, price))
     }
 }
 
@@ -318,8 +318,8 @@ fn address_of(kind: AdapterKind) -> Option<reqwest::Url> {
 struct Service<'a> {
     client: &'a Client,
     target: ServiceTarget,
-    route: Route,
-    asked: Asked,
+    route: ModelRoute,
+    asked: RequestTarget,
 }
 
 #[cfg(test)]
@@ -339,7 +339,11 @@ mod tests {
             ("anthropic::claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
             ("mine::llama3", "MINE"),
         ] {
-            let error = providers.ask(model, &Request::default()).await.err().unwrap();
+            let error = providers
+                .ask(model, &ModelRequest::default())
+                .await
+                .err()
+                .unwrap();
             assert!(
                 matches!(&error, ModelError::MissingKey { place: KeyPlace::Variable(v), .. } if v == variable),
                 "{error}"
@@ -389,7 +393,11 @@ mod tests {
             let accesses = providers.accesses(model);
             assert_eq!(accesses, touched, "{model}");
             if let Some(first) = accesses.first() {
-                let error = providers.ask(model, &Request::default()).await.err().unwrap();
+                let error = providers
+                    .ask(model, &ModelRequest::default())
+                    .await
+                    .err()
+                    .unwrap();
                 assert_eq!(
                     error,
                     ModelError::AccessDenied(crate::base::access::AccessDenied(first.clone()))

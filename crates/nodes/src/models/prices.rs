@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::Usage;
+use super::TokenUsage;
 
 /// The prices that come with Superstep. Prices change: `taken` is the day on which they were looked up.
 const TABLE: &str = include_str!("prices.json");
@@ -29,7 +29,7 @@ pub struct Price {
 
 impl Price {
     /// Returns the price of a number of tokens.
-    pub fn cost(&self, usage: &Usage) -> f64 {
+    pub fn cost(&self, usage: &TokenUsage) -> f64 {
         let plain = usage
             .input
             .saturating_sub(usage.cached)
@@ -72,7 +72,7 @@ pub struct Priced {
 
 impl Priced {
     /// Returns `{amount, currency, prices}`, as attached to an answer.
-    pub fn facts(&self, usage: &Usage) -> Json {
+    pub fn facts(&self, usage: &TokenUsage) -> Json {
         json!({
             "amount": self.price.cost(usage), "currency": "USD",
             "prices": self.taken.as_deref().unwrap_or("own"),
@@ -155,19 +155,19 @@ mod tests {
             cached: Some(0.3),
             cache_write: Some(3.75),
         };
-        let usage = Usage {
+        let usage = TokenUsage {
             input: 1_000_000,
             output: 100_000,
             cached: 400_000,
             cache_written: 200_000,
-            ..Usage::default()
+            ..TokenUsage::default()
         };
         // 0.4 M plain, 0.4 M cached, 0.2 M kept, 0.1 M answered.
         assert_eq!(price.cost(&usage), 1.2 + 0.12 + 0.75 + 1.5);
-        let odd = Usage {
+        let odd = TokenUsage {
             input: 10,
             cached: 50,
-            ..Usage::default()
+            ..TokenUsage::default()
         };
         assert_eq!(
             price.cost(&odd),

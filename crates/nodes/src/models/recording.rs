@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use superstep::Value;
 
 use super::exchange::parts;
-use super::{Answer, Facts, ModelError, Piece, Request, ToolCall, Usage, messages};
+use super::{AnswerPiece, Facts, ModelAnswer, ModelError, ModelRequest, TokenUsage, ToolCall, messages};
 use crate::base::files;
 use crate::base::files::Stamp;
 
@@ -52,7 +52,7 @@ struct RecordedEntry {
     model: String,
     /// The end of what was asked, for people.
     asked: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<AnswerPiece>,
     answer: Json,
 }
 
@@ -69,7 +69,7 @@ pub struct Recordings {
 
 /// Origin of a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asker<'a> {
+pub(crate) struct RequestOrigin<'a> {
     pub(crate) node: &'a str,
     pub(crate) step: i64,
 }
@@ -102,9 +102,9 @@ impl Recordings {
         &self,
         file: &Path,
         model: &str,
-        request: &Request,
-        asker: Asker<'_>,
-    ) -> Result<(Vec<Piece>, Answer), ModelError> {
+        request: &ModelRequest,
+        asker: RequestOrigin<'_>,
+    ) -> Result<(Vec<AnswerPiece>, ModelAnswer), ModelError> {
         let entries = self.entries(file)?;
         let found = entries.get(&key(model, request)).and_then(|same| {
             let here = |entry: &&RecordedEntry| entry.node == asker.node && entry.step == asker.step;
@@ -133,10 +133,10 @@ impl Recordings {
         &self,
         file: &Path,
         model: &str,
-        request: &Request,
-        asker: Asker<'_>,
-        pieces: Vec<Piece>,
-        answer: &Answer,
+        request: &ModelRequest,
+        asker: RequestOrigin<'_>,
+        pieces: Vec<AnswerPiece>,
+        answer: &ModelAnswer,
     ) -> Result<(), ModelError> {
         let nobody = Facts {
             provider: String::new(),
@@ -207,7 +207,7 @@ impl Recordings {
 }
 
 /// Returns everything that an answer depends on, as one word.
-fn key(model: &str, request: &Request) -> String {
+fn key(model: &str, request: &ModelRequest) -> String {
     let mut json = parts(request);
     let mut calls = HashMap::new();
     if let Some(messages) = json["messages"].as_array_mut() {
@@ -269,7 +269,7 @@ fn sorted(json: &Json) -> Json {
 }
 
 /// Returns the end of the request's last message.
-fn preview(request: &Request) -> String {
+fn preview(request: &ModelRequest) -> String {
     const LENGTH: usize = 160;
     let last = request.messages.last().map(Json::from).unwrap_or_default();
     let text = match &last["content"] {
@@ -287,16 +287,18 @@ fn preview(request: &Request) -> String {
 }
 
 /// Joins neighbouring pieces, up to a size at which a reader still sees them arrive.
-fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+fn joined(pieces: Vec<AnswerPiece>) -> Vec<AnswerPiece> {
     const LENGTH: usize = 80;
-    let mut list: Vec<Piece> = Vec::new();
+    let mut list: Vec<AnswerPiece> = Vec::new();
     for piece in pieces {
         match (list.last_mut(), piece) {
-            (Some(Piece::Text(last)), Piece::Text(more)) if last.len() < LENGTH => last.push_str(&more),
-            (Some(Piece::Reasoning(last)), Piece::Reasoning(more)) if last.len() < LENGTH => {
+            (Some(AnswerPiece::Text(last)), AnswerPiece::Text(more)) if last.len() < LENGTH => {
+                last.push_str(&more)
+            }
+            (Some(AnswerPiece::Reasoning(last)), AnswerPiece::Reasoning(more)) if last.len() < LENGTH => {
                 last.push_str(&more);
             }
-            (Some(Piece::Call(last)), Piece::Call(more))
+            (Some(AnswerPiece::Call(last)), AnswerPiece::Call(more))
                 if last.index == more.index && last.args.len() < LENGTH =>
             {
                 last.args.push_str(&more.args);
@@ -308,14 +310,14 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
 }
 
 /// Restores the answer from which a message was made.
-fn answer_of(message: &Value) -> Answer {
+fn answer_of(message: &Value) -> ModelAnswer {
     let json = Json::from(message);
     let text = |json: &Json| json.as_str().map(str::to_owned);
     let extra = &json["additional_kwargs"];
     let facts = &json["response_metadata"];
     let count = |json: &Json| json.as_u64().unwrap_or(0);
     let usage = &json["usage_metadata"];
-    Answer {
+    ModelAnswer {
         text: text(&json["content"]).unwrap_or_default(),
         reasoning: text(&extra["reasoning_content"]).unwrap_or_default(),
         thinking: extra["thinking_blocks"].as_array().cloned().unwrap_or_default(),
@@ -324,7 +326,7 @@ fn answer_of(message: &Value) -> Answer {
             .cloned()
             .unwrap_or_default(),
         tool_calls: ToolCall::all_of(message),
-        usage: usage.is_object().then(|| Usage {
+        usage: usage.is_object().then(|| TokenUsage {
             input: count(&usage["input_tokens"]),
             output: count(&usage["output_tokens"]),
             total: count(&usage["total_tokens"]),
@@ -344,15 +346,15 @@ mod tests {
     use super::*;
     use crate::models::{CallPiece, InvalidArgs};
 
-    fn request(messages: Json) -> Request {
-        Request {
+    fn request(messages: Json) -> ModelRequest {
+        ModelRequest {
             messages: messages
                 .as_array()
                 .unwrap()
                 .iter()
                 .map(|m| Value::from(m.clone()))
                 .collect(),
-            ..Request::default()
+            ..ModelRequest::default()
         }
     }
 
@@ -368,7 +370,7 @@ mod tests {
         assert_eq!(key("m", &talk("one", "hi")), key("m", &talk("another", "hi")));
         assert_ne!(key("m", &talk("one", "hi")), key("m", &talk("one", "ho")));
         assert_ne!(key("m", &talk("one", "hi")), key("n", &talk("one", "hi")));
-        let warm = Request {
+        let warm = ModelRequest {
             temperature: Some(0.5),
             ..talk("one", "hi")
         };
@@ -392,14 +394,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = file_in(Some(folder.path())).unwrap();
         let recordings = Recordings::default();
-        let asker = Asker { node: "n", step: 1 };
+        let asker = RequestOrigin { node: "n", step: 1 };
         let asked = request(json!([{"type": "human", "content": "hi"}]));
         let missing = recordings
             .find(&file, "m", &asked, asker)
             .unwrap_err()
             .to_string();
         assert!(missing.contains("`record`"), "{missing}");
-        let answer = Answer {
+        let answer = ModelAnswer {
             text: "héllo".into(),
             reasoning: "hm".into(),
             thinking: vec![json!({"type": "thinking", "thinking": "hm", "signature": "s"})],
@@ -419,7 +421,7 @@ mod tests {
                     }),
                 },
             ],
-            usage: Some(Usage {
+            usage: Some(TokenUsage {
                 input: 10,
                 output: 5,
                 total: 15,
@@ -432,15 +434,15 @@ mod tests {
             model: Some("m-1".into()),
         };
         let pieces = vec![
-            Piece::Text("hé".into()),
-            Piece::Text("llo".into()),
-            Piece::Call(CallPiece {
+            AnswerPiece::Text("hé".into()),
+            AnswerPiece::Text("llo".into()),
+            AnswerPiece::Call(CallPiece {
                 index: 0,
                 id: Some("c".into()),
                 name: Some("f".into()),
                 args: "{".into(),
             }),
-            Piece::Call(CallPiece {
+            AnswerPiece::Call(CallPiece {
                 index: 0,
                 args: "}".into(),
                 ..CallPiece::default()
@@ -470,17 +472,17 @@ mod tests {
             "{other}"
         );
         // The same request at another step has an answer of its own; an unknown step has the last one.
-        let second = Answer {
+        let second = ModelAnswer {
             text: "again".into(),
-            ..Answer::default()
+            ..ModelAnswer::default()
         };
-        let later = Asker { node: "n", step: 5 };
+        let later = RequestOrigin { node: "n", step: 5 };
         recordings
             .add(&file, "m", &asked, later, vec![], &second)
             .unwrap();
         let text = |step| {
             recordings
-                .find(&file, "m", &asked, Asker { node: "n", step })
+                .find(&file, "m", &asked, RequestOrigin { node: "n", step })
                 .unwrap()
                 .1
                 .text
@@ -498,7 +500,12 @@ mod tests {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, "\n{\"key\": 1}\n").unwrap();
         let text = Recordings::default()
-            .find(&file, "m", &Request::default(), Asker { node: "n", step: 0 })
+            .find(
+                &file,
+                "m",
+                &ModelRequest::default(),
+                RequestOrigin { node: "n", step: 0 },
+            )
             .unwrap_err()
             .to_string();
         assert!(text.contains("line 2") && text.contains("models.jsonl"), "{text}");
@@ -525,8 +532,8 @@ mod tests {
         assert!(made.success());
         let (tell, found) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
-            let asker = Asker { node: "n", step: 0 };
-            let found = Recordings::default().find(&file, "m", &Request::default(), asker);
+            let asker = RequestOrigin { node: "n", step: 0 };
+            let found = Recordings::default().find(&file, "m", &ModelRequest::default(), asker);
             tell.send(found.unwrap_err().to_string())
         });
         let text = found

@@ -11,9 +11,9 @@ use genai::chat::{
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value as Json, json};
 
-use super::answer::{Answer, CallPiece, Piece, ToolCall, Usage};
-use super::error::{Asked, ModelError};
-use super::exchange::{self, Ended, Open};
+use super::answer::{AnswerPiece, CallPiece, ModelAnswer, TokenUsage, ToolCall};
+use super::error::{ModelError, RequestTarget};
+use super::exchange::{self, Ended, OpenExchange};
 use super::prices::Priced;
 use crate::base::secrets::{self, Pieces};
 
@@ -23,23 +23,23 @@ const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 /// Details that a stream contains and the provider layer loses: the model that answers, and tokens in a chunk that
 /// looks like a piece of the answer, as LiteLLM's proxy sends them.
 #[derive(Default)]
-pub(super) struct Noted(Mutex<Notes>);
+pub(super) struct FrameSink(Mutex<FrameDetails>);
 
 #[derive(Default)]
-pub(super) struct Notes {
+pub(super) struct FrameDetails {
     model: Option<String>,
-    usage: Option<Usage>,
+    usage: Option<TokenUsage>,
     /// The frames as they came, when somebody keeps them.
     pub(super) frames: Option<String>,
 }
 
-impl Noted {
-    pub(super) fn lock(&self) -> MutexGuard<'_, Notes> {
+impl FrameSink {
+    pub(super) fn lock(&self) -> MutexGuard<'_, FrameDetails> {
         self.0.lock()
     }
 }
 
-impl ChatFrameSink for Noted {
+impl ChatFrameSink for FrameSink {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
         if let Some(frames) = &mut self.lock().frames {
             exchange::add_frame(frames, frame.event, frame.data);
@@ -57,14 +57,14 @@ impl ChatFrameSink for Noted {
         }
         let usage = json.get("usage").filter(|_| counts).cloned();
         let usage: Option<GenaiUsage> = usage.and_then(|usage| serde_json::from_value(usage).ok());
-        if let Some(usage) = usage.as_ref().and_then(Usage::of) {
+        if let Some(usage) = usage.as_ref().and_then(TokenUsage::of) {
             notes.usage = Some(usage);
         }
     }
 }
 
 /// A call that is on its way.
-struct Call {
+struct PartialCall {
     id: String,
     /// How much of its arguments came.
     came: usize,
@@ -72,28 +72,28 @@ struct Call {
 }
 
 /// An answer on its way.
-pub struct Reply {
-    asked: Asked,
+pub struct AnswerStream {
+    asked: RequestTarget,
     stream: ChatStream,
-    noted: Arc<Noted>,
-    open: Option<Open>,
+    noted: Arc<FrameSink>,
+    open: Option<OpenExchange>,
     price: Option<Priced>,
-    calls: Vec<Call>,
+    calls: Vec<PartialCall>,
     text: Pieces,
     reasoning: Pieces,
     /// What was held back until the end.
-    last: VecDeque<Piece>,
+    last: VecDeque<AnswerPiece>,
     size: usize,
     ended: bool,
-    answer: Answer,
+    answer: ModelAnswer,
 }
 
-impl Reply {
+impl AnswerStream {
     pub(super) fn new(
-        asked: Asked,
+        asked: RequestTarget,
         stream: ChatStream,
-        noted: Arc<Noted>,
-        open: Option<Open>,
+        noted: Arc<FrameSink>,
+        open: Option<OpenExchange>,
         price: Option<Priced>,
     ) -> Self {
         Self {
@@ -108,12 +108,12 @@ impl Reply {
             last: VecDeque::new(),
             size: 0,
             ended: false,
-            answer: Answer::default(),
+            answer: ModelAnswer::default(),
         }
     }
 
     /// Reads the next piece; `None` when the answer is complete.
-    pub async fn next(&mut self) -> Result<Option<Piece>, ModelError> {
+    pub async fn next(&mut self) -> Result<Option<AnswerPiece>, ModelError> {
         let next = self.piece().await;
         if let Some(open) = &mut self.open {
             match &next {
@@ -134,7 +134,7 @@ impl Reply {
 
     /// Reads the next piece. A model may spell out a key that it found in a prompt or a tool's answer, over any number
     /// of pieces.
-    async fn piece(&mut self) -> Result<Option<Piece>, ModelError> {
+    async fn piece(&mut self) -> Result<Option<AnswerPiece>, ModelError> {
         while let Some(event) = self.stream.next().await {
             match event.map_err(|e| self.asked.classify(&e))? {
                 ChatStreamEvent::Chunk(chunk) => {
@@ -154,7 +154,7 @@ impl Reply {
                 ChatStreamEvent::ToolCallChunk(chunk) => {
                     let call = chunk.tool_call;
                     let piece = self.called(call.call_id, call.fn_name, call.fn_arguments)?;
-                    return Ok(Some(Piece::Call(piece)));
+                    return Ok(Some(AnswerPiece::Call(piece)));
                 }
                 ChatStreamEvent::End(end) => {
                     self.emit_the_rest();
@@ -172,14 +172,14 @@ impl Reply {
         }
     }
 
-    fn text(&mut self, text: String) -> Option<Piece> {
+    fn text(&mut self, text: String) -> Option<AnswerPiece> {
         self.answer.text.push_str(&text);
-        (!text.is_empty()).then_some(Piece::Text(text))
+        (!text.is_empty()).then_some(AnswerPiece::Text(text))
     }
 
-    fn thought(&mut self, text: String) -> Option<Piece> {
+    fn thought(&mut self, text: String) -> Option<AnswerPiece> {
         self.answer.reasoning.push_str(&text);
-        (!text.is_empty()).then_some(Piece::Reasoning(text))
+        (!text.is_empty()).then_some(AnswerPiece::Reasoning(text))
     }
 
     /// Emits the held-back text: nothing follows that could turn it into a secret.
@@ -193,7 +193,7 @@ impl Reply {
             let args = call.args.rest();
             if !args.is_empty() {
                 let (id, name) = (None, None);
-                self.last.push_back(Piece::Call(CallPiece {
+                self.last.push_back(AnswerPiece::Call(CallPiece {
                     index,
                     id,
                     name,
@@ -223,7 +223,7 @@ impl Reply {
         };
         let known = self.calls.iter().position(|call| call.id == id);
         let index = known.unwrap_or_else(|| {
-            self.calls.push(Call {
+            self.calls.push(PartialCall {
                 id: id.clone(),
                 came: 0,
                 args: Pieces::default(),
@@ -253,7 +253,11 @@ impl Reply {
                 .model
                 .take()
                 .map(|model| secrets::redact(&model).into_owned());
-            answer.usage = end.captured_usage.as_ref().and_then(Usage::of).or(notes.usage);
+            answer.usage = end
+                .captured_usage
+                .as_ref()
+                .and_then(TokenUsage::of)
+                .or(notes.usage);
         }
         answer.stop = end.captured_stop_reason.map(|reason| reason.raw().to_owned());
         answer.cost = match (&self.price, &answer.usage) {
@@ -305,12 +309,12 @@ impl Reply {
     }
 
     /// Converts everything received to an answer.
-    pub fn into_answer(mut self) -> Answer {
+    pub fn into_answer(mut self) -> ModelAnswer {
         std::mem::take(&mut self.answer)
     }
 }
 
-impl Drop for Reply {
+impl Drop for AnswerStream {
     fn drop(&mut self) {
         let Some(open) = &mut self.open else { return };
         open.frames = self.noted.lock().frames.take().unwrap_or_default();

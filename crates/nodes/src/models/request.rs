@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use superstep::Value;
 
-use super::Watch;
+use super::WatchedTask;
 
-/// A tool as a model sees it.
+/// A tool as described to the model.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 pub struct ToolSpec {
-    /// How the model calls it: letters, digits, `_` and `-`.
+    /// Name that the model calls the tool by: letters, digits, `_` and `-`.
     #[schemars(title = "Name")]
     pub name: String,
-    /// What it does and when to use it, for the model.
+    /// Tells the model what the tool does and when to use it.
     #[schemars(title = "Description", extend("x-editor" = "text"))]
     pub description: String,
-    /// JSON Schema of its arguments, an object.
+    /// JSON Schema of the arguments; must be an object.
     #[serde(default = "no_arguments")]
     #[schemars(title = "Parameters", with = "serde_json::Map<String, Json>", extend("x-editor" = "schema"))]
     pub parameters: Json,
@@ -60,10 +60,10 @@ pub enum Reasoning {
 
 /// A question to a model.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct ModelRequest {
     /// Messages in the engine's form, system first.
     pub messages: Vec<Value>,
-    /// Randomness.
+    /// Makes answers more varied the higher it is.
     pub temperature: Option<f64>,
     /// Longest answer.
     pub max_tokens: Option<u32>,
@@ -76,5 +76,5 @@ pub struct Request {
     /// How much it thinks.
     pub reasoning: Option<Reasoning>,
     /// Who keeps what is sent and what comes back, for the trace.
-    pub watch: Option<Watch>,
+    pub watch: Option<WatchedTask>,
 }

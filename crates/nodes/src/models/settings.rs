@@ -132,7 +132,7 @@ impl ModelSettings {
     }
 
     /// Returns the route for a model name such as `openai::gpt-4o-mini` or `my-server::llama3`.
-    pub(super) fn route(&self, model: &str) -> Result<Route, ModelError> {
+    pub(super) fn route(&self, model: &str) -> Result<ModelRoute, ModelError> {
         if let Some(problem) = &self.problem {
             return Err(ModelError::BadSettings {
                 cause: problem.clone(),
@@ -144,7 +144,7 @@ impl ModelSettings {
             .and_then(|(prefix, name)| Some((prefix, name, self.connections.get(prefix)?)));
         let Some((prefix, name, connection)) = named else {
             let kind = provider_of(model).map_err(|error| self.explained(error))?;
-            return Ok(Route {
+            return Ok(ModelRoute {
                 kind,
                 name: model.to_owned(),
                 label: kind.as_str().to_owned(),
@@ -165,7 +165,7 @@ impl ModelSettings {
             None if connection.keychain => None,
             None => kind.default_key_env_name().map(str::to_owned),
         });
-        Ok(Route {
+        Ok(ModelRoute {
             kind,
             name: format!("{}::{name}", kind.as_lower_str()),
             label: format!("the connection `{prefix}`"),
@@ -213,7 +213,7 @@ impl ModelSettings {
 
 /// Destination of a model's requests.
 #[derive(Clone, Debug)]
-pub(super) struct Route {
+pub(super) struct ModelRoute {
     pub(super) kind: AdapterKind,
     /// The model as the provider layer takes it.
     pub(super) name: String,
@@ -229,7 +229,7 @@ pub(super) struct Route {
     pub(super) variable: Option<String>,
 }
 
-impl Route {
+impl ModelRoute {
     /// Returns where the key is kept, for people.
     pub(super) fn key_place(&self) -> KeyPlace {
         match (&self.connection, &self.variable) {

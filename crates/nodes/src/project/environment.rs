@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::graph_files::Count;
+use super::graph_files::GraphCount;
 use super::version::GraphSources;
 use crate::base::access::Grants;
 use crate::models::{ModelSettings, Providers, Recording, Variables};
@@ -34,7 +34,7 @@ pub struct Environment {
     pub earlier: Arc<BTreeMap<PathBuf, String>>,
     /// Graphs that the outermost one has led to; counted from zero for each document.
     #[doc(hidden)]
-    pub graphs: Count,
+    pub graphs: GraphCount,
 }
 
 impl Environment {
@@ -65,7 +65,7 @@ impl Environment {
     /// Returns the environment of a document that no other one runs.
     pub(crate) fn outermost(&self) -> Self {
         Self {
-            graphs: Count::default(),
+            graphs: GraphCount::default(),
             ..self.clone()
         }
     }
@@ -128,7 +128,7 @@ impl Default for Environment {
             recording: None,
             stand_in: None,
             earlier: Arc::default(),
-            graphs: Count::default(),
+            graphs: GraphCount::default(),
         }
     }
 }

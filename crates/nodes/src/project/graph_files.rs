@@ -141,9 +141,9 @@ pub(crate) struct Nested {
 
 /// Number of graphs that one document has led to so far.
 #[derive(Clone, Debug, Default)]
-pub struct Count(Arc<AtomicUsize>);
+pub struct GraphCount(Arc<AtomicUsize>);
 
-impl Count {
+impl GraphCount {
     pub(crate) fn one_more(&self) -> Result<(), NestedError> {
         match self.0.fetch_add(1, Ordering::Relaxed) < MOST {
             true => Ok(()),

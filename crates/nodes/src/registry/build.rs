@@ -11,8 +11,9 @@ use superstep::{ContextSchema, GraphPlace, Node, NodeOptions, START, StateGraph,
 use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 
 use super::check::Findings;
-use super::disabled::{self, Idle};
-use super::working::Working;
+use super::disabled::{self, IdleNode};
+use super::summary::Summarized;
+use super::working::WorkingNodes;
 use super::{BuildSite, Built, KindEntry, Registry, edges, invariants, policy};
 use crate::base::files::Stamp;
 use crate::base::schema_validator::SchemaValidator;
@@ -31,7 +32,7 @@ impl Registry {
         document: &Document,
         environment: &Environment,
         above: &[PathBuf],
-        working: Working<'_>,
+        working: WorkingNodes<'_>,
     ) -> Result<Built, Vec<Diagnostic>> {
         let outermost = above.is_empty().then(|| environment.outermost());
         let environment = outermost.as_ref().unwrap_or(environment);
@@ -87,7 +88,7 @@ struct Build<'a> {
     environment: &'a Environment,
     /// Files of the graphs around this one, and its own.
     above: &'a [PathBuf],
-    working: Working<'a>,
+    working: WorkingNodes<'a>,
     found: Findings,
     keys: Keys,
     providers: Arc<Providers>,
@@ -101,17 +102,17 @@ impl Build<'_> {
     /// Returns the node that is tested alone.
     fn tested(&self) -> Option<&str> {
         match self.working {
-            Working::Only(node) => Some(node),
-            Working::All | Working::Certain(_) => None,
+            WorkingNodes::Only(node) => Some(node),
+            WorkingNodes::All | WorkingNodes::Certain(_) => None,
         }
     }
 
     /// Returns whether the node works in this graph.
     fn is_active(&self, id: &str, spec: &NodeSpec) -> bool {
         match self.working {
-            Working::All => spec.disabled.is_none(),
-            Working::Only(node) => node == id,
-            Working::Certain(without) => {
+            WorkingNodes::All => spec.disabled.is_none(),
+            WorkingNodes::Only(node) => node == id,
+            WorkingNodes::Certain(without) => {
                 let certain = || self.registry.is_certain(spec, self.environment, self.above);
                 spec.disabled.is_none() && !without.contains(id) && certain()
             }
@@ -194,7 +195,7 @@ impl Build<'_> {
                     Some(_) => NodeOptions::new(),
                     None => disabled::options(&spec.policy),
                 };
-                graph = graph.node_with(id, Arc::new(Idle), options);
+                graph = graph.node_with(id, Arc::new(IdleNode), options);
                 continue;
             }
             let Some(entry) = self.registry.kinds.get(spec.kind.as_str()) else {
@@ -249,7 +250,7 @@ impl Build<'_> {
         };
         if spec.disabled.is_some() {
             return Ok(Some(BuiltNode {
-                node: Arc::new(Idle),
+                node: Arc::new(IdleNode),
                 runs: Runs::default(),
             }));
         }
@@ -278,6 +279,9 @@ impl Build<'_> {
             runs: RefCell::<Runs>::default(),
         };
         let mut node = entry.kind.build(&site)?;
+        if let Some(template) = &spec.policy.summary {
+            node = Arc::new(Summarized::new(id, node, template)?);
+        }
         if self.found.accesses.contains_key(&format!("node:{id}")) {
             node = Arc::new(Redacted(node));
         }
@@ -341,7 +345,7 @@ impl Build<'_> {
     fn compiled(&self, graph: StateGraph, files: Vec<(PathBuf, Stamp)>) -> Result<Built, Vec<Diagnostic>> {
         match graph.compile() {
             // What is tried works: nothing is answered from the cache.
-            Ok(graph) if !matches!(self.working, Working::All) => Ok(Built { graph, files }),
+            Ok(graph) if !matches!(self.working, WorkingNodes::All) => Ok(Built { graph, files }),
             Ok(graph) => Ok(Built {
                 graph: graph.with_cache(self.registry.cache.clone()),
                 files,

@@ -15,10 +15,10 @@ use super::kind::parse;
 use crate::base::access::Grants;
 use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Template};
-use crate::mcp::{Hub, Mcp};
+use crate::mcp::{Mcp, ServerPool};
 use crate::models::{Exchanges, Providers, Recording, Recordings};
 use crate::programs::javascript::{Files, Workers};
-use crate::programs::python::Pythons;
+use crate::programs::python::PythonWorkers;
 use crate::project::Environment;
 use crate::project::graph_files::{self, Nested, Runs};
 use crate::search::Folders;
@@ -43,9 +43,9 @@ pub struct BuildSite<'a> {
     pub providers: Arc<Providers>,
     /// Search indexes.
     pub folders: Arc<Folders>,
-    pub(crate) servers: Arc<Hub>,
+    pub(crate) servers: Arc<ServerPool>,
     /// Python's workers.
-    pub(crate) pythons: Arc<Pythons>,
+    pub(crate) pythons: Arc<PythonWorkers>,
     /// What runs JavaScript.
     pub(crate) workers: Arc<Workers>,
     pub(crate) registry: &'a Registry,

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value as Json};
 use superstep_document::{Diagnostic, Document, Edge, NodeSpec};
 
-use super::flow::{Given, parallel_writers};
-use super::kind::Usage;
+use super::flow::{NodeInputs, parallel_writers};
+use super::kind::KeyUsage;
 use super::settings::{check_the_rest, config_problems};
 use super::site::Site;
 use super::{Environment, KindEntry, Registry};
-use super::{disabled, dynamic_targets, invariants, policy};
+use super::{disabled, dynamic_targets, invariants, policy, summary};
 use crate::base::access::Access;
 use crate::state::schema::{Keys, StateSchema};
 use superstep_document::suggest;
@@ -19,7 +19,7 @@ use superstep_document::{Text, text};
 
 pub(super) struct Findings {
     pub(super) problems: Vec<Diagnostic>,
-    pub(super) usage: BTreeMap<String, Usage>,
+    pub(super) usage: BTreeMap<String, KeyUsage>,
     pub(super) accesses: BTreeMap<String, BTreeSet<Access>>,
 }
 
@@ -33,7 +33,7 @@ impl Findings {
 }
 
 /// A document that is looked at, record by record.
-struct Look<'a> {
+struct DocumentCheck<'a> {
     registry: &'a Registry,
     document: &'a Document,
     keys: &'a Keys,
@@ -47,7 +47,7 @@ struct Look<'a> {
     nothing: Map<String, Json>,
 }
 
-impl Look<'_> {
+impl DocumentCheck<'_> {
     /// Creates the place of expressions that see the whole state.
     fn site(&self, record: String, called: Text) -> Site<'_> {
         Site {
@@ -62,13 +62,13 @@ impl Look<'_> {
             nodes: self.nodes,
             edges: self.edges,
             problems: Vec::new(),
-            usage: Usage::default(),
+            usage: KeyUsage::default(),
             accesses: BTreeSet::new(),
         }
     }
 
     fn at_nodes(&self, findings: &mut Findings) {
-        let given = Given::of(self.edges, &self.all);
+        let given = NodeInputs::of(self.edges, &self.all);
         for (id, spec) in self.document.nodes() {
             let Some(entry) = self.registry.known(id, &spec, &mut findings.problems) else {
                 continue;
@@ -137,6 +137,24 @@ impl Look<'_> {
     }
 }
 
+/// Summaries are looked at by themselves: what they read is no input of the node.
+impl DocumentCheck<'_> {
+    fn at_summaries(&self, findings: &mut Findings) {
+        if let Some(source) = self.document.summary() {
+            let mut site = self.site("doc".to_owned(), text!("the graph"));
+            site.summary("/summary", source, &[]);
+            findings.problems.extend(site.problems);
+        }
+        for (id, spec) in self.nodes {
+            if let Some(source) = &spec.policy.summary {
+                let mut site = self.site(format!("node:{id}"), text!("node {id}", id));
+                site.summary("/summary", source, &[summary::UPDATE]);
+                findings.problems.extend(site.problems);
+            }
+        }
+    }
+}
+
 impl Registry {
     /// Checks a document. `environment` is absent if the disk is not to be looked at; `above` are the files of the
     /// graphs around.
@@ -160,7 +178,7 @@ impl Registry {
             accesses: BTreeMap::new(),
         };
         let edges: Vec<(String, Edge)> = document.edges().map(|(id, edge)| (id.to_owned(), edge)).collect();
-        let look = Look {
+        let look = DocumentCheck {
             registry: self,
             document,
             all: keys.names().map(str::to_owned).collect(),
@@ -174,6 +192,7 @@ impl Registry {
         look.at_nodes(&mut findings);
         look.at_edges(&mut findings);
         look.at_invariants(&mut findings);
+        look.at_summaries(&mut findings);
         parallel_writers(&keys, &nodes, &edges, &mut findings);
         findings
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use superstep::{Effect, Node, NodeContext, NodeError, NodeOptions, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Disabled, Edge, NodePolicy, Severity, suggest};
 
-use super::kind::Usage;
+use super::kind::KeyUsage;
 use superstep_document::{Text, text};
 
 /// The code of the problem that a graph runs without some of its nodes.
@@ -21,10 +21,10 @@ pub fn refuse(problems: &mut [Diagnostic]) {
 }
 
 /// A node that does nothing.
-pub(super) struct Idle;
+pub(super) struct IdleNode;
 
 #[async_trait]
-impl Node for Idle {
+impl Node for IdleNode {
     async fn run(&self, _: NodeContext, _: Value) -> Result<NodeOutput, NodeError> {
         Ok(NodeOutput::none())
     }
@@ -80,7 +80,7 @@ pub(super) fn problems(
     node: &str,
     disabled: &Disabled,
     edges: &[(String, Edge)],
-    usage: &Usage,
+    usage: &KeyUsage,
 ) -> Vec<Diagnostic> {
     let record = || format!("node:{node}");
     let mut problems = vec![

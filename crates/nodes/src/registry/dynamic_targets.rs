@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use superstep_document::{Diagnostic, Document, START, Topology};
 
-use super::kind::Usage;
+use super::kind::KeyUsage;
 
 /// Returns the problems, without those of nodes that are reached by other ways than edges.
 pub(crate) fn reached(
     document: &Document,
-    usage: &BTreeMap<String, Usage>,
+    usage: &BTreeMap<String, KeyUsage>,
     problems: Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
     let targets_of = |node: &str| {

@@ -16,7 +16,7 @@ pub(crate) fn connect(graph: StateGraph, id: &str, edge: &Edge) -> Result<StateG
         Edge::Plain { from, to } => graph.edge(from.as_str(), to.as_str()),
         Edge::Join { from, to } => graph.join(from.iter().map(String::as_str), to.as_str()),
         Edge::When { from, to, when } => {
-            let router = When {
+            let router = WhenRouter {
                 when: Expression::compile(when, place("when"))?,
                 to: to.as_str().into(),
             };
@@ -31,7 +31,7 @@ pub(crate) fn connect(graph: StateGraph, id: &str, edge: &Edge) -> Result<StateG
             paths,
             default,
         } => {
-            let router = Route {
+            let router = LabelRouter {
                 edge: id.into(),
                 route: Expression::compile(route, place("route"))?,
                 labels: paths.iter().map(|(label, _)| label.as_str().into()).collect(),
@@ -59,7 +59,7 @@ pub(crate) fn connect(graph: StateGraph, id: &str, edge: &Edge) -> Result<StateG
                     Expression::compile(source, place(&format!("with.{key}")))?,
                 ))
             });
-            let router = Each {
+            let router = EachRouter {
                 each: Expression::compile(each, place("each"))?,
                 item: item.as_str().into(),
                 to: to.as_str().into(),
@@ -73,13 +73,13 @@ pub(crate) fn connect(graph: StateGraph, id: &str, edge: &Edge) -> Result<StateG
     })
 }
 
-struct When {
+struct WhenRouter {
     when: Expression,
     to: Arc<str>,
 }
 
 #[async_trait]
-impl Router for When {
+impl Router for WhenRouter {
     async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError> {
         let follow = self.when.truth(&Scope::of(&context, &state))?;
         if let Some(recorder) = context.recorder() {
@@ -93,14 +93,14 @@ impl Router for When {
     }
 }
 
-struct Route {
+struct LabelRouter {
     edge: Arc<str>,
     route: Expression,
     labels: Vec<Arc<str>>,
     open: bool,
 }
 
-impl Route {
+impl LabelRouter {
     fn target(&self, value: &Value) -> Result<Target, NodeError> {
         let label: Arc<str> = match value {
             Value::String(label) => label.clone(),
@@ -129,7 +129,7 @@ impl Route {
 }
 
 #[async_trait]
-impl Router for Route {
+impl Router for LabelRouter {
     async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError> {
         let result = self.route.eval(&Scope::of(&context, &state))?;
         if let Some(recorder) = context.recorder() {
@@ -142,7 +142,7 @@ impl Router for Route {
     }
 }
 
-struct Each {
+struct EachRouter {
     each: Expression,
     item: Arc<str>,
     to: Arc<str>,
@@ -150,7 +150,7 @@ struct Each {
 }
 
 #[async_trait]
-impl Router for Each {
+impl Router for EachRouter {
     async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError> {
         let scope = Scope::of(&context, &state);
         let items = self.each.list(&scope)?;

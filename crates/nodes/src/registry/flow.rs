@@ -8,12 +8,12 @@ use super::check::Findings;
 use crate::state::schema::Keys;
 
 /// Contents of `state` in each node.
-pub(super) struct Given {
+pub(super) struct NodeInputs {
     all: BTreeSet<String>,
     packets: HashMap<String, BTreeSet<String>>,
 }
 
-impl Given {
+impl NodeInputs {
     /// Collects what each node sees. A node that only `each` edges lead to sees its packet; one that is reached both
     /// ways may see either.
     pub(super) fn of(edges: &[(String, Edge)], all: &BTreeSet<String>) -> Self {
@@ -54,7 +54,7 @@ const FAR: usize = 16;
 type Successors<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
 
 /// Two nodes (in order) and the key they both write.
-type Clash = (String, String, String);
+type WriteConflict = (String, String, String);
 
 /// Warns where two tasks of one super-step write the same `overwrite` key, as far as the drawing shows.
 pub(super) fn parallel_writers(
@@ -79,7 +79,7 @@ pub(super) fn parallel_writers(
     }
     let mut successors = Successors::new();
     let mut always = Successors::new();
-    let mut found: BTreeSet<Clash> = BTreeSet::new();
+    let mut found: BTreeSet<WriteConflict> = BTreeSet::new();
     let mut seen = HashSet::new();
     for (_, edge) in edges
         .iter()
@@ -160,7 +160,7 @@ fn meet<'a>(
     successors: &Successors<'a>,
     writes: &HashMap<&'a str, BTreeSet<&'a str>>,
     seen: &mut HashSet<(BTreeSet<&'a str>, BTreeSet<&'a str>)>,
-    found: &mut BTreeSet<Clash>,
+    found: &mut BTreeSet<WriteConflict>,
 ) {
     let (mut lefts, mut rights) = (BTreeSet::from([left]), BTreeSet::from([right]));
     for _ in 0..FAR {

@@ -81,7 +81,7 @@ pub fn parse<C: DeserializeOwned>(config: &Map<String, Json>) -> Result<C, Strin
 
 /// State keys that a node, or the edges that leave it, use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Usage {
+pub struct KeyUsage {
     /// Keys it reads.
     pub reads: BTreeSet<String>,
     /// Keys it writes.

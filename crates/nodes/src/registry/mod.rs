@@ -14,6 +14,7 @@ mod policy;
 mod preview;
 mod settings;
 mod site;
+mod summary;
 mod working;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,11 +30,11 @@ use superstep_document::{Diagnostic, Document};
 
 use crate::base::access::Access;
 use crate::base::files::Stamp;
-use crate::mcp::{self, Hub, Mcp, OfferedTool};
+use crate::mcp::{self, Mcp, OfferedTool, ServerPool};
 use crate::models::{Exchanges, Recordings};
 use crate::programs::helper::HelperProgram;
 use crate::programs::javascript::Workers;
-use crate::programs::python::Pythons;
+use crate::programs::python::PythonWorkers;
 use crate::project::Environment;
 use crate::project::graph_files::{GRAPH, Library, Nested, NestedError, summary};
 use crate::search::Folders;
@@ -42,11 +43,12 @@ use crate::state::schema::Keys;
 pub use crate::base::config_schema::schema_of;
 pub use build_site::BuildSite;
 pub use disabled::{NODE_DISABLED, refuse as refuse_disabled};
-pub use kind::{KindInfo, NodeKind, Usage, parse};
-pub use policy::{bounds, not_retried};
+pub use kind::{KeyUsage, KindInfo, NodeKind, parse};
+pub use policy::{bounds, may_pass, not_retried};
 pub use site::Site;
+pub use summary::run_summary;
 use superstep_document::text;
-use working::Working;
+use working::WorkingNodes;
 pub use working::{PreviewGraph, Uncertain};
 
 struct KindEntry {
@@ -63,11 +65,11 @@ pub struct Registry {
     kinds: IndexMap<&'static str, KindEntry>,
     folders: Arc<Folders>,
     /// MCP servers, over all projects.
-    servers: Arc<Hub>,
+    servers: Arc<ServerPool>,
     pub(crate) recordings: Arc<Recordings>,
     pub(crate) exchanges: Arc<Exchanges>,
     /// Python's workers, over all projects.
-    pythons: Arc<Pythons>,
+    pythons: Arc<PythonWorkers>,
     /// What runs JavaScript.
     workers: Arc<Workers>,
     /// Results of nodes with a `cache`, over all graphs that are built here.
@@ -90,7 +92,7 @@ pub struct Checked {
     /// Every problem.
     pub problems: Vec<Diagnostic>,
     /// State keys that each node and edge uses, and where it may go without an edge, by record id.
-    pub usage: BTreeMap<String, Usage>,
+    pub usage: BTreeMap<String, KeyUsage>,
 }
 
 impl Checked {
@@ -157,8 +159,8 @@ impl Registry {
     /// can block one indefinitely, and for other programs the process group is ended.
     pub fn with_helper(mut self, helper: Option<HelperProgram>) -> Self {
         self.workers = Arc::new(Workers::new(helper.clone()));
-        self.servers = Arc::new(Hub::new(helper.clone()));
-        self.pythons = Arc::new(Pythons::new(helper));
+        self.servers = Arc::new(ServerPool::new(helper.clone()));
+        self.pythons = Arc::new(PythonWorkers::new(helper));
         self
     }
 
@@ -170,8 +172,14 @@ impl Registry {
 
     /// Returns the requests to models and their answers from graphs that are built here, task by task, for the host to
     /// take.
-    pub fn exchanges(&self) -> &Exchanges {
+    pub fn exchanges(&self) -> &Arc<Exchanges> {
         &self.exchanges
+    }
+
+    /// Sets where these requests and answers are put, for a host that outlives the registry.
+    pub fn with_exchanges(mut self, exchanges: Arc<Exchanges>) -> Self {
+        self.exchanges = exchanges;
+        self
     }
 
     /// Returns all kinds, in the order of the palette.
@@ -204,7 +212,7 @@ impl Registry {
     }
 
     /// Returns the state keys that each node and edge uses, by record id.
-    pub fn usage(&self, document: &Document) -> BTreeMap<String, Usage> {
+    pub fn usage(&self, document: &Document) -> BTreeMap<String, KeyUsage> {
         self.look_at(document, None, &[]).usage
     }
 
@@ -265,7 +273,7 @@ impl Registry {
             &nested.document,
             &environment.at(&nested.path),
             &above,
-            Working::All,
+            WorkingNodes::All,
         ) {
             Ok(built) => Ok((nested, built)),
             Err(problems) => {
@@ -321,12 +329,12 @@ impl Registry {
         environment: &Environment,
         above: &[PathBuf],
     ) -> Result<Built, Vec<Diagnostic>> {
-        self.build_at(document, environment, above, Working::All)
+        self.build_at(document, environment, above, WorkingNodes::All)
     }
 
     /// Builds the graph that a document describes; returns every problem if it cannot be built.
     pub fn build(&self, document: &Document, environment: &Environment) -> Result<Built, Vec<Diagnostic>> {
-        self.build_at(document, environment, &[], Working::All)
+        self.build_at(document, environment, &[], WorkingNodes::All)
     }
 
     /// Builds a graph that runs one node of a document and does nothing where its edges lead, so that the node can be
@@ -348,6 +356,6 @@ impl Registry {
                 text!("Choose a node of the graph."),
             )]);
         }
-        self.build_at(document, environment, &[], Working::Only(node))
+        self.build_at(document, environment, &[], WorkingNodes::Only(node))
     }
 }

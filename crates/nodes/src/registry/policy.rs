@@ -145,12 +145,17 @@ fn retry(retry: &Retry) -> RetryPolicy {
         .jitter(retry.jitter);
     match &retry.retry_on {
         Some(classes) => policy.on(classes.iter().map(String::as_str)),
-        None => policy.when(|failure| match failure.status {
-            // A server that is at fault, or busy, may answer the next time; one that refuses refuses again.
-            Some(status) => status >= 500 || matches!(status, 408 | 425 | 429),
-            None => is_retryable(&failure.class) && !error_class::lasts(&failure.class),
-        }),
+        None => policy.when(may_pass),
     }
+}
+
+/// Returns whether another attempt may succeed where this failure was the last: what retries without `retry_on` retry.
+pub fn may_pass(failure: &Failure) -> bool {
+    failure.retryable.unwrap_or_else(|| match failure.status {
+        // A server that is at fault, or busy, may answer the next time; one that refuses refuses again.
+        Some(status) => status >= 500 || matches!(status, 408 | 425 | 429),
+        None => is_retryable(&failure.class) && !error_class::lasts(&failure.class),
+    })
 }
 
 /// Returns why a node with retries was not retried after this failure, for a person; `None` if it may be, or never is.

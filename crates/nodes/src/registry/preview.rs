@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use superstep::Effect;
 use superstep_document::{Diagnostic, Document, NOTE, NodeSpec};
 
-use super::working::{PreviewGraph, Uncertain, Working};
+use super::working::{PreviewGraph, Uncertain, WorkingNodes};
 use super::{KindEntry, Registry, policy};
 use crate::project::Environment;
 use crate::project::graph_files::GRAPH;
@@ -35,7 +35,7 @@ impl Registry {
         without: &BTreeSet<String>,
     ) -> Result<PreviewGraph, Vec<Diagnostic>> {
         let graph = self
-            .build_at(document, environment, &[], Working::Certain(without))?
+            .build_at(document, environment, &[], WorkingNodes::Certain(without))?
             .graph;
         let usage = self.checked(document, environment).usage;
         let mut uncertain = BTreeMap::new();

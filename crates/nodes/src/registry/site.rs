@@ -10,7 +10,7 @@ use superstep_document::{Diagnostic, Edge, NodeSpec};
 
 use super::Registry;
 use super::disabled::NODE_DISABLED;
-use super::kind::{Usage, parse};
+use super::kind::{KeyUsage, parse};
 use crate::base::access::Access;
 use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
@@ -47,7 +47,7 @@ pub struct Site<'a> {
     /// What is wrong.
     pub problems: Vec<Diagnostic>,
     /// What is used.
-    pub usage: Usage,
+    pub usage: KeyUsage,
     /// What is touched outside of the graph.
     pub accesses: BTreeSet<Access>,
 }
@@ -135,7 +135,7 @@ impl Site<'_> {
             nodes: nodes.unwrap_or(self.nodes),
             edges: self.edges,
             problems: Vec::new(),
-            usage: Usage::default(),
+            usage: KeyUsage::default(),
             accesses: BTreeSet::new(),
         };
         check(&mut part);
@@ -228,7 +228,7 @@ impl Site<'_> {
             nodes: self.nodes,
             edges: self.edges,
             problems: Vec::new(),
-            usage: Usage::default(),
+            usage: KeyUsage::default(),
             accesses: BTreeSet::new(),
         };
         check(&mut site);
@@ -298,6 +298,12 @@ impl Site<'_> {
     pub fn template(&mut self, pointer: &str, source: &str) {
         let compiled = Template::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
         self.uses(pointer, compiled, &[]);
+    }
+
+    /// Checks a summary at `pointer`, which may use these names besides the state.
+    pub(crate) fn summary(&mut self, pointer: &str, source: &str, names: &[&str]) {
+        let compiled = Template::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
+        self.uses(pointer, compiled, names);
     }
 
     fn uses(&mut self, pointer: &str, compiled: Result<Uses, ExpressionError>, extra: &[&str]) {

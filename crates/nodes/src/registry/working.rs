@@ -6,7 +6,7 @@ use superstep::{Effect, Graph};
 
 /// Selection of the nodes of a graph that work; the others do nothing when it is their turn.
 #[derive(Clone, Copy)]
-pub(super) enum Working<'a> {
+pub(super) enum WorkingNodes<'a> {
     /// All that are enabled.
     All,
     /// The one that is tried alone.

@@ -56,7 +56,7 @@ impl Form {
 
 /// A file as it lies there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundFile {
     /// Relative to the place, with `/`; the file's own name when the place is a file.
     pub(super) name: String,
     pub(super) path: PathBuf,
@@ -81,7 +81,7 @@ pub(super) fn walk(
     place: &Path,
     chosen: &Override,
     stop: &dyn Fn() -> bool,
-) -> Result<Vec<Found>, SearchError> {
+) -> Result<Vec<FoundFile>, SearchError> {
     let failed = |e: &dyn std::fmt::Display| SearchError::Read(place.to_owned(), e.to_string());
     if place.is_file() {
         let form = Form::of(place).ok_or_else(|| failed(&"it is no text, HTML, PDF or program"))?;
@@ -138,12 +138,12 @@ pub(super) fn walk(
     Ok(list)
 }
 
-fn found(name: String, path: PathBuf, form: Form, facts: &std::fs::Metadata) -> Found {
+fn found(name: String, path: PathBuf, form: Form, facts: &std::fs::Metadata) -> FoundFile {
     let modified = facts
         .modified()
         .ok()
         .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    Found {
+    FoundFile {
         name,
         path,
         form,

@@ -15,10 +15,10 @@ use tokio::runtime::Handle;
 
 use super::chunk::{Size, chunks};
 use super::embed::{BATCH, Embedder};
-use super::files::{Form, Found};
-use super::reader::{Page, Reader};
+use super::files::{Form, FoundFile};
+use super::reader::{DocumentPage, Reader};
 use super::words::spaced;
-use super::{Progress, SearchError};
+use super::{IndexProgress, SearchError};
 
 /// Changes with the tables and with how documents are cut: an index of another one is rebuilt.
 const VERSION: i64 = 3;
@@ -30,7 +30,7 @@ const FRESH: Duration = Duration::from_secs(2);
 /// Tools of an indexing: a reader of documents, a report of progress, and a stop signal.
 pub(super) struct IndexWork<'a> {
     pub(super) reader: Reader<'a>,
-    pub(super) progress: &'a dyn Fn(Progress),
+    pub(super) progress: &'a dyn Fn(IndexProgress),
     pub(super) stop: &'a dyn Fn() -> bool,
 }
 
@@ -106,7 +106,11 @@ impl Index {
     }
 
     /// Makes the index hold `files` as they are now.
-    pub(super) fn update(&mut self, files: &[Found], work: &mut IndexWork<'_>) -> Result<(), SearchError> {
+    pub(super) fn update(
+        &mut self,
+        files: &[FoundFile],
+        work: &mut IndexWork<'_>,
+    ) -> Result<(), SearchError> {
         let mut known: HashMap<String, (i64, i64, i64)> = HashMap::new();
         {
             let mut statement = self
@@ -143,7 +147,7 @@ impl Index {
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut stopped = false;
             for found in some {
-                (work.progress)(Progress {
+                (work.progress)(IndexProgress {
                     what: "reading",
                     done,
                     all,
@@ -182,7 +186,7 @@ impl Index {
             if (work.stop)() {
                 return Err(SearchError::Stopped);
             }
-            (work.progress)(Progress {
+            (work.progress)(IndexProgress {
                 what: "embedding",
                 done: place * BATCH,
                 all,
@@ -291,7 +295,7 @@ fn forget(transaction: &Transaction<'_>, file: i64) -> Result<(), SearchError> {
 /// Takes in a file that is new or changed. False when it was stopped.
 fn take(
     transaction: &Transaction<'_>,
-    found: &Found,
+    found: &FoundFile,
     size: Size,
     work: &mut IndexWork<'_>,
 ) -> Result<bool, SearchError> {
@@ -353,9 +357,9 @@ fn take(
 fn put_chunks(
     transaction: &Transaction<'_>,
     file: i64,
-    found: &Found,
+    found: &FoundFile,
     size: Size,
-    pages: &[Page],
+    pages: &[DocumentPage],
 ) -> Result<(), SearchError> {
     for page in pages {
         for chunk in chunks(&found.name, found.form, page.number, &page.text, size) {
@@ -388,7 +392,7 @@ fn put_chunks(
 }
 
 /// Reads the texts of a file. `None` if it was stopped.
-fn pages(form: Form, bytes: Vec<u8>, work: &mut IndexWork<'_>) -> Option<Result<Vec<Page>, String>> {
+fn pages(form: Form, bytes: Vec<u8>, work: &mut IndexWork<'_>) -> Option<Result<Vec<DocumentPage>, String>> {
     if matches!(form, Form::Pdf | Form::Html) {
         return work.reader.read(form, bytes, work.stop);
     }
@@ -398,7 +402,7 @@ fn pages(form: Form, bytes: Vec<u8>, work: &mut IndexWork<'_>) -> Option<Result<
     // Signs of another encoding are lost, the rest is found.
     let text =
         String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-    Some(Ok(vec![Page { number: None, text }]))
+    Some(Ok(vec![DocumentPage { number: None, text }]))
 }
 
 /// Converts a number to SQLite's integer type.

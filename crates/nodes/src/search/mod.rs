@@ -114,7 +114,7 @@ pub struct Hits {
 
 /// Progress of an indexing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Progress {
+pub struct IndexProgress {
     /// `reading` or `embedding`.
     pub what: &'static str,
     /// Files or chunks that are done.
@@ -162,7 +162,7 @@ impl Folders {
         &self,
         search: &Search,
         runtime: &Handle,
-        progress: &dyn Fn(Progress),
+        progress: &dyn Fn(IndexProgress),
         stop: &dyn Fn() -> bool,
     ) -> Result<Hits, SearchError> {
         let chosen = files::patterns(&search.place, &search.files)?;

@@ -56,7 +56,7 @@ impl ReaderProgram {
 
 /// A part of a document.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(super) struct Page {
+pub(super) struct DocumentPage {
     /// Counted from one, where the document has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) number: Option<u32>,
@@ -71,25 +71,25 @@ struct Question {
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Answer {
-    Pages(Vec<Page>),
+enum ReaderAnswer {
+    Pages(Vec<DocumentPage>),
     Problem(String),
 }
 
 /// Reader of documents while one folder is indexed; the process is started for the first one and ends with this.
 pub(super) struct Reader<'a> {
     program: Option<&'a ReaderProgram>,
-    process: Option<Process>,
+    process: Option<ReaderProcess>,
 }
 
-struct Process {
+struct ReaderProcess {
     child: Child,
     input: Option<ChildStdin>,
-    answers: Receiver<Answer>,
+    answers: Receiver<ReaderAnswer>,
     patience: Duration,
 }
 
-impl Drop for Process {
+impl Drop for ReaderProcess {
     fn drop(&mut self) {
         self.input = None;
         // It may have ended by itself.
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         form: Form,
         bytes: Vec<u8>,
         stop: &dyn Fn() -> bool,
-    ) -> Option<Result<Vec<Page>, String>> {
+    ) -> Option<Result<Vec<DocumentPage>, String>> {
         let Some(program) = self.program else {
             return Some(Err("this program reads no PDF and no HTML".to_owned()));
         };
@@ -126,13 +126,13 @@ impl<'a> Reader<'a> {
             self.process = Some(process);
         }
         Some(answer.and_then(|answer| match answer {
-            Answer::Pages(pages) => Ok(pages),
-            Answer::Problem(problem) => Err(problem),
+            ReaderAnswer::Pages(pages) => Ok(pages),
+            ReaderAnswer::Problem(problem) => Err(problem),
         }))
     }
 }
 
-fn start(program: &ReaderProgram) -> std::io::Result<Process> {
+fn start(program: &ReaderProgram) -> std::io::Result<ReaderProcess> {
     let mut child = Command::new(&program.path)
         .args(&program.args)
         .env_clear()
@@ -162,7 +162,7 @@ fn start(program: &ReaderProgram) -> std::io::Result<Process> {
                 }
             }
         })?;
-    Ok(Process {
+    Ok(ReaderProcess {
         input: child.stdin.take(),
         child,
         answers,
@@ -170,8 +170,13 @@ fn start(program: &ReaderProgram) -> std::io::Result<Process> {
     })
 }
 
-impl Process {
-    fn ask(&mut self, form: Form, bytes: Vec<u8>, stop: &dyn Fn() -> bool) -> Option<Result<Answer, String>> {
+impl ReaderProcess {
+    fn ask(
+        &mut self,
+        form: Form,
+        bytes: Vec<u8>,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Result<ReaderAnswer, String>> {
         const DIED: &str = "its reader broke down: the file is broken, or made to break it";
         let question = Question {
             pdf: form == Form::Pdf,
@@ -255,8 +260,8 @@ fn serve() {
             false => html(&bytes),
         };
         let answer = match pages {
-            Ok(pages) => Answer::Pages(pages),
-            Err(problem) => Answer::Problem(problem),
+            Ok(pages) => ReaderAnswer::Pages(pages),
+            Err(problem) => ReaderAnswer::Problem(problem),
         };
         let json = serde_json::to_string(&answer).unwrap_or_default();
         let mut output = std::io::stdout().lock();
@@ -271,7 +276,7 @@ fn serve() {
 }
 
 /// Reads the texts of the pages. A page that cannot be read does not hide the others.
-fn pdf(bytes: &[u8]) -> Result<Vec<Page>, String> {
+fn pdf(bytes: &[u8]) -> Result<Vec<DocumentPage>, String> {
     use pdf_extract::{Document, PlainTextOutput, output_doc_page};
     let guarded = std::panic::AssertUnwindSafe(|| {
         let mut document =
@@ -302,7 +307,7 @@ fn pdf(bytes: &[u8]) -> Result<Vec<Page>, String> {
             return Err(format!("its text is longer than {} MB", LONGEST >> 20));
         }
         if !text.trim().is_empty() {
-            pages.push(Page {
+            pages.push(DocumentPage {
                 number: Some(*number),
                 text,
             });
@@ -316,7 +321,7 @@ fn pdf(bytes: &[u8]) -> Result<Vec<Page>, String> {
 }
 
 /// Reads the text of a page, with its headings in Markdown.
-fn html(bytes: &[u8]) -> Result<Vec<Page>, String> {
+fn html(bytes: &[u8]) -> Result<Vec<DocumentPage>, String> {
     // Lines are the paragraphs' own, not those of a screen.
     const WIDTH: usize = 100_000;
     let guarded = std::panic::AssertUnwindSafe(|| {
@@ -333,7 +338,7 @@ fn html(bytes: &[u8]) -> Result<Vec<Page>, String> {
     if text.len() > LONGEST {
         return Err(format!("its text is longer than {} MB", LONGEST >> 20));
     }
-    Ok(vec![Page {
+    Ok(vec![DocumentPage {
         number: None,
         text: unrolled(&text),
     }])

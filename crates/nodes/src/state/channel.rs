@@ -14,8 +14,8 @@ pub(crate) fn channel(key: &StateKey) -> ChannelSpec {
         ChannelKind::Kept => {}
         ChannelKind::Ephemeral => return ChannelSpec::ephemeral(),
         ChannelKind::Any => return ChannelSpec::any_value(),
-        ChannelKind::Topic => return ChannelSpec::topic(false),
-        ChannelKind::Untracked => return starting(ChannelSpec::untracked(true)),
+        ChannelKind::Topic => return ChannelSpec::topic(),
+        ChannelKind::Untracked => return starting(ChannelSpec::untracked()),
     }
     let op = match key.reducer {
         Reducer::Overwrite => return starting(ChannelSpec::last_value()),

@@ -193,7 +193,7 @@ impl Rule {
         Ok(Rule::Schema(Box::new(shape), expected(&short)))
     }
 
-    fn check(&self, value: &Value) -> Result<(), Violation> {
+    fn check(&self, value: &Value) -> Result<(), KeyViolation> {
         match self {
             Rule::Any => Ok(()),
             Rule::Types(types) => {
@@ -248,7 +248,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// `(path, expected, found)`
-type Violation = (String, String, String);
+type KeyViolation = (String, String, String);
 
 struct KeyRule {
     name: Arc<str>,
@@ -259,7 +259,7 @@ struct KeyRule {
 }
 
 impl KeyRule {
-    fn check(&self, update: &Value) -> Result<(), Violation> {
+    fn check(&self, update: &Value) -> Result<(), KeyViolation> {
         if self.items && !matches!(update, Value::Array(_)) {
             return self.update.check(&Value::from(vec![update.clone()]));
         }
@@ -353,7 +353,7 @@ impl StateSchema {
         let Some(rule) = self.rules.iter().find(|rule| &*rule.name == name) else {
             return graph.channel(name, spec);
         };
-        let in_words = |(path, expected, found): Violation| mismatch(&path, &expected, &found);
+        let in_words = |(path, expected, found): KeyViolation| mismatch(&path, &expected, &found);
         let (rule, whole) = (rule.clone(), rule.clone());
         let spec = spec
             .checked(move |update| rule.check(update).map_err(in_words))

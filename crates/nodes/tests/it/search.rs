@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use superstep::{Input, Payload, StreamEvent, StreamMode};
 use superstep_nodes::models::Providers;
 use superstep_nodes::search::reader::ReaderProgram;
-use superstep_nodes::search::{Embedder, Folders, Hits, Mode, NGRAMS, Progress, Search, SearchError};
+use superstep_nodes::search::{Embedder, Folders, Hits, IndexProgress, Mode, NGRAMS, Search, SearchError};
 use superstep_nodes::{Access, Environment, Grants, ModelSettings, Registry};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -77,7 +77,7 @@ async fn search(
     let (folders, runtime) = (folders.clone(), Handle::current());
     let work = tokio::task::spawn_blocking(move || {
         let read = Mutex::new(Vec::new());
-        let progress = |progress: Progress| {
+        let progress = |progress: IndexProgress| {
             if progress.what == "reading" {
                 read.lock().unwrap().push(progress.file);
             }

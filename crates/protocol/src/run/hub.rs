@@ -16,15 +16,15 @@ use superstep::{Clock, Interrupt, Name, Object, Payload, StreamEvent, StreamMode
 
 /// A graph in the run, as its readers see it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct HubPlace {
     pub(super) path: Path,
     pub(super) graph_name: Option<String>,
     pub(super) trigger_call_id: Option<String>,
-    pub(super) view: Mutex<View>,
+    pub(super) view: Mutex<HubView>,
 }
 
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct HubView {
     pub(super) readers: Readers,
     pub(super) latest: Option<Value>,
     pub(super) interrupts: Vec<Interrupt>,
@@ -32,13 +32,13 @@ pub(super) struct View {
     pub(super) error: Option<String>,
 }
 
-impl Place {
+impl HubPlace {
     fn new(path: Path, graph_name: Option<String>, trigger_call_id: Option<String>) -> Arc<Self> {
-        Arc::new(Place {
+        Arc::new(HubPlace {
             path,
             graph_name,
             trigger_call_id,
-            view: Mutex::new(View {
+            view: Mutex::new(HubView {
                 readers: Readers::default(),
                 latest: None,
                 interrupts: Vec::new(),
@@ -72,7 +72,7 @@ struct Dispatch<'a> {
 }
 
 impl Dispatch<'_> {
-    fn project(&mut self, place: &Place, item: Projected) {
+    fn project(&mut self, place: &HubPlace, item: Projected) {
         place.view.lock().readers.deliver(&place.path, &item);
         self.everywhere.deliver(&place.path, &item);
     }
@@ -81,7 +81,7 @@ impl Dispatch<'_> {
 /// A graph in the run, and what it takes to tell its projections.
 #[derive(Debug)]
 struct Scope {
-    place: Arc<Place>,
+    place: Arc<HubPlace>,
     /// All graphs below, for `lifecycle`.
     deep: Nested,
     /// Those right below, for `subgraphs`.
@@ -92,7 +92,7 @@ struct Scope {
 }
 
 impl Scope {
-    fn new(place: Arc<Place>) -> Self {
+    fn new(place: Arc<HubPlace>) -> Self {
         Scope {
             place,
             deep: Nested::default(),
@@ -133,7 +133,7 @@ impl Scope {
                 if event.ns.len() == depth + 1
                     && let Some(begins) = self.near.begins(&event.ns, start)
                 {
-                    let place = Place::new(begins.ns.clone(), begins.graph_name, begins.trigger_call_id);
+                    let place = HubPlace::new(begins.ns.clone(), begins.graph_name, begins.trigger_call_id);
                     self.below.insert(begins.ns, Scope::new(place.clone()));
                     let handle = SubgraphRunStream::new(dispatch.shared.clone(), place);
                     dispatch.project(&self.place, Projected::Subgraph(handle));
@@ -266,13 +266,13 @@ impl Hub {
             seq: 0,
             clock,
             modes,
-            root: Scope::new(Place::new(Arc::from([]), None, None)),
+            root: Scope::new(HubPlace::new(Arc::from([]), None, None)),
             everywhere: Readers::default(),
             streamed: Vec::new(),
         }
     }
 
-    pub(super) fn root(&self) -> Arc<Place> {
+    pub(super) fn root(&self) -> Arc<HubPlace> {
         self.root.place.clone()
     }
 
@@ -294,8 +294,9 @@ impl Hub {
             payload => {
                 match &payload {
                     // Of an attempt that failed no message will be whole.
-                    Payload::AttemptFailed(failed) => self.end_streams(shared, Some(&failed.id), false),
-                    Payload::TaskEnd(end) => self.end_streams(shared, Some(&end.id), end.error.is_none()),
+                    Payload::AttemptFailed(failed) => self.cut_streams(Some(&failed.id)),
+                    Payload::TaskEnd(end) if end.error.is_some() => self.cut_streams(Some(&end.id)),
+                    Payload::TaskEnd(end) => self.finish_streams(shared, Some(&end.id)),
                     _ => {}
                 }
                 self.emit(shared, ns, EventData::Payload(payload));
@@ -338,20 +339,26 @@ impl Hub {
         }
     }
 
-    /// Ends the messages that a task streamed, which are complete now, or never will be.
-    fn end_streams(&mut self, shared: &Arc<Shared>, task: Option<&TaskId>, are_whole: bool) {
+    /// Ends the messages that a task streamed, or all, which are complete now.
+    fn finish_streams(&mut self, shared: &Arc<Shared>, task: Option<&TaskId>) {
+        for whole in self.take_streams(task) {
+            self.finish_message(shared, whole);
+        }
+    }
+
+    /// Ends the messages that a task streamed, or all, which will never be complete.
+    fn cut_streams(&mut self, task: Option<&TaskId>) {
+        for part in self.take_streams(task) {
+            self.root.cut(&part.ns, run_id(&part.metadata));
+        }
+    }
+
+    fn take_streams(&mut self, task: Option<&TaskId>) -> Vec<Streamed> {
         let of_task = |one: &mut Streamed| match task {
             Some(task) => one.key.0.rsplit(':').next() == Some(task.as_str()),
             None => true,
         };
-        let ended: Vec<Streamed> = self.streamed.extract_if(.., of_task).collect();
-        for one in ended {
-            if are_whole {
-                self.finish_message(shared, one);
-            } else {
-                self.root.cut(&one.ns, run_id(&one.metadata));
-            }
-        }
+        self.streamed.extract_if(.., of_task).collect()
     }
 
     fn emit(&mut self, shared: &Arc<Shared>, ns: Path, data: EventData) {
@@ -408,7 +415,10 @@ impl Hub {
 
     /// Ends the run.
     pub(super) fn end(&mut self, shared: &Arc<Shared>, status: Status, error: Option<&str>) {
-        self.end_streams(shared, None, status == Status::Completed);
+        match status {
+            Status::Completed => self.finish_streams(shared, None),
+            _ => self.cut_streams(None),
+        }
         let is_asking = !self.root.place.view.lock().interrupts.is_empty();
         let own = match status {
             Status::Completed if is_asking => Status::Interrupted,

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::event::ProtocolEvent;
 use crate::lifecycle::{Lifecycle, Status, outcome};
-use hub::{Hub, Place};
+use hub::{Hub, HubPlace};
 pub use message::MessageStream;
 use queue::{Path, Queue};
 use superstep::{Clock, Interrupt, Payload, Run, RunError, RunResult, StreamMode, Value};
@@ -223,7 +223,7 @@ impl<T> Reader<T> {
 #[derive(Clone, Debug)]
 pub struct Projections {
     shared: Arc<Shared>,
-    place: Arc<Place>,
+    place: Arc<HubPlace>,
 }
 
 impl Projections {
@@ -415,7 +415,7 @@ impl Deref for SubgraphRunStream {
 }
 
 impl SubgraphRunStream {
-    fn new(shared: Arc<Shared>, place: Arc<Place>) -> Self {
+    fn new(shared: Arc<Shared>, place: Arc<HubPlace>) -> Self {
         SubgraphRunStream(Projections { shared, place })
     }
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use superstep::StorageError;
 
-use super::{Backend, ENTRIES, Location, OF_PATHS};
+use super::{Backend, Location, OF_PATHS};
 use crate::base::{Address, Open, Synchronous, shown};
 
 /// Splits an address into its scheme and what follows it.
-pub(super) fn split(url: &str) -> (&str, &str) {
+fn split(url: &str) -> (&str, &str) {
     match url.split_once(':') {
         // A single letter before the colon is a Windows drive.
         Some((scheme, rest)) if scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
@@ -18,19 +18,26 @@ pub(super) fn split(url: &str) -> (&str, &str) {
     }
 }
 
+fn refusal(url: &str, cause: &str, remedy: &str) -> StorageError {
+    StorageError::Backend {
+        what: format!("opening storage {:?}", shown(url)),
+        cause: cause.to_owned(),
+        remedy: remedy.to_owned(),
+    }
+}
+
+/// Finds the backend of an address by its scheme.
+pub(super) fn backend_of(url: &str) -> Result<Backend, StorageError> {
+    let (scheme, _) = split(url);
+    let unknown = || refusal(url, &format!("no backend is called {scheme:?}"), &remedy());
+    Backend::named(scheme).ok_or_else(unknown)
+}
+
 /// Reads an address; gives what opens it.
 pub(crate) fn read(url: &str) -> Result<(Open, Address), StorageError> {
-    let refused = |cause: &str, remedy: &str| {
-        Err(StorageError::Backend {
-            what: format!("opening storage {:?}", shown(url)),
-            cause: cause.to_owned(),
-            remedy: remedy.to_owned(),
-        })
-    };
-    let (scheme, rest) = split(url);
-    let Some(backend) = Backend::named(scheme) else {
-        return refused(&format!("no backend is called {scheme:?}"), &remedy());
-    };
+    let refused = |cause: &str, remedy: &str| Err(refusal(url, cause, remedy));
+    let backend = backend_of(url)?;
+    let (_, rest) = split(url);
     let Some(open) = backend.opener() else {
         let feature = format!(
             "Build superstep-storage with its feature `{}`. ",
@@ -93,11 +100,10 @@ pub(crate) fn read(url: &str) -> Result<(Open, Address), StorageError> {
 
 /// Lists every backend that can be opened, as a remedy.
 fn remedy() -> String {
-    let (memory, others): (Vec<_>, Vec<_>) = ENTRIES
-        .iter()
-        .filter(|entry| entry.open.is_some())
-        .partition(|entry| entry.backend == Backend::Memory);
-    let forms: Vec<&str> = memory.iter().chain(&others).map(|entry| entry.form).collect();
+    let built_in = Backend::ALL.iter().filter(|backend| backend.is_built_in());
+    let (memory, others): (Vec<Backend>, _) = built_in.partition(|backend| !backend.is_durable());
+    let forms = memory.into_iter().chain(others).map(Backend::short_form);
+    let forms: Vec<String> = forms.collect();
     format!("Use {} or the path of a SQLite file", forms.join(", "))
 }
 

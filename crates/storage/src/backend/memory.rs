@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use superstep::{MemorySaver, MemoryStore, StorageError, Store, StoreConfig};
 
-use crate::base::{Address, Opened, Stores};
+use crate::base::{Address, OpenMode, Opened, Stores};
 
 pub(super) fn open(
     _: Address,
     config: StoreConfig,
-    _: bool,
+    _: OpenMode,
 ) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
     Box::pin(async move {
         let store = MemoryStore::with_config(config);

@@ -1,10 +1,13 @@
-//! The backends: one entry each, from which addresses, messages, help and settings take what they say of them.
+//! The backends: one entry each. Address parsing, messages, the command line's help, the form in the settings and the
+//! tests of all backends take from it what they say, and name no backend that they do not treat in a way of its own.
 
 mod address;
 mod memory;
 
 pub use address::path_of;
 pub(crate) use address::{is_new, read};
+
+use superstep::StorageError;
 
 use crate::base::Open;
 
@@ -42,6 +45,9 @@ struct BackendEntry {
     /// How addresses begin; the first is the usual one.
     schemes: &'static [&'static str],
     title: &'static str,
+    /// A sentence for who chooses one.
+    summary: &'static str,
+    /// The form of an address.
     form: &'static str,
     example: &'static str,
     location: Location,
@@ -62,7 +68,8 @@ const ENTRIES: &[BackendEntry] = &[
     BackendEntry {
         backend: Backend::Sqlite,
         schemes: &["sqlite"],
-        title: "SQLite",
+        title: "SQLite file",
+        summary: "One file on this computer. The default.",
         form: "sqlite:PATH",
         example: "sqlite:threads.db",
         location: Location::File,
@@ -72,6 +79,7 @@ const ENTRIES: &[BackendEntry] = &[
         backend: Backend::File,
         schemes: &["file"],
         title: "Folder",
+        summary: "A journal of readable lines for each thread.",
         form: "file:FOLDER",
         example: "file:threads",
         location: Location::Folder,
@@ -81,7 +89,8 @@ const ENTRIES: &[BackendEntry] = &[
         backend: Backend::Postgres,
         schemes: &["postgres", "postgresql"],
         title: "PostgreSQL",
-        form: "postgres://…",
+        summary: "A server for several users at once.",
+        form: "postgres://USER@HOST/DATABASE",
         example: "postgres://me@localhost/superstep",
         location: Location::Server,
         open: POSTGRES,
@@ -90,7 +99,8 @@ const ENTRIES: &[BackendEntry] = &[
         backend: Backend::Redis,
         schemes: &["redis", "rediss"],
         title: "Redis",
-        form: "redis://…",
+        summary: "A server that keeps threads in memory, and on disk if configured.",
+        form: "redis://HOST",
         example: "redis://localhost",
         location: Location::Server,
         open: REDIS,
@@ -99,6 +109,7 @@ const ENTRIES: &[BackendEntry] = &[
         backend: Backend::Memory,
         schemes: &["memory"],
         title: "Memory",
+        summary: "Discarded when Superstep closes.",
         form: "memory:",
         example: "memory:",
         location: Location::Process,
@@ -109,15 +120,19 @@ const ENTRIES: &[BackendEntry] = &[
 /// What a plain path is an address of.
 const OF_PATHS: Backend = Backend::Sqlite;
 
+const fn all() -> [Backend; ENTRIES.len()] {
+    let mut all = [OF_PATHS; ENTRIES.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = ENTRIES[at].backend;
+        at += 1;
+    }
+    all
+}
+
 impl Backend {
     /// Every kind, the usual one first.
-    pub const ALL: &[Backend] = &[
-        Backend::Sqlite,
-        Backend::File,
-        Backend::Postgres,
-        Backend::Redis,
-        Backend::Memory,
-    ];
+    pub const ALL: &[Backend] = &all();
 
     /// Returns the kind whose addresses begin with the scheme.
     pub fn named(scheme: &str) -> Option<Self> {
@@ -125,9 +140,10 @@ impl Backend {
         Some(entry.backend)
     }
 
-    /// Returns the kind that an address names; `None` for an unknown scheme. A plain path names a SQLite file.
-    pub fn of(url: &str) -> Option<Self> {
-        Self::named(address::split(url).0)
+    /// Returns the kind that an address names: a plain path names a SQLite file. The error for an unknown scheme lists
+    /// the backends.
+    pub fn of(url: &str) -> Result<Self, StorageError> {
+        address::backend_of(url)
     }
 
     fn entry(self) -> &'static BackendEntry {
@@ -145,9 +161,22 @@ impl Backend {
         self.entry().title
     }
 
+    /// Returns a sentence for who chooses a backend.
+    pub fn summary(self) -> &'static str {
+        self.entry().summary
+    }
+
     /// Returns the form of the backend's addresses, for help and messages.
     pub fn form(self) -> &'static str {
         self.entry().form
+    }
+
+    /// Returns the form in short: of a server's address only the scheme.
+    pub fn short_form(self) -> String {
+        match self.location() {
+            Location::Server => format!("{}://…", self.scheme()),
+            _ => self.form().to_owned(),
+        }
     }
 
     /// Returns an example of an address.
@@ -186,12 +215,16 @@ mod tests {
 
     #[test]
     fn the_list_has_every_backend_at_its_place() {
-        assert_eq!(ENTRIES.len(), Backend::ALL.len());
         for backend in Backend::ALL {
             assert_eq!(backend.entry().backend, *backend);
             assert_eq!(Backend::named(backend.scheme()), Some(*backend));
-            assert_eq!(Backend::of(backend.example()), Some(*backend));
+            assert_eq!(Backend::of(backend.example()).ok(), Some(*backend));
             assert!(backend.form().starts_with(backend.scheme()));
+            assert!(
+                backend
+                    .form()
+                    .starts_with(backend.short_form().trim_end_matches('…'))
+            );
         }
     }
 

@@ -36,24 +36,27 @@ impl HeldClaim {
     }
 }
 
-/// Reads the claim that a server says the thread has, in `detail`: of a run that holds it, or of one that has taken it.
-pub(crate) fn of_claim(thread: &ThreadId, is_busy: bool, detail: &Json) -> Option<StorageError> {
+fn holder(detail: &Json) -> Option<Holder> {
     let text = |key: &str| detail.get(key).and_then(Json::as_str);
-    let holder = text("holder")
-        .zip(text("name"))
-        .map(|(id, name)| Holder::new(id, name));
-    if !is_busy {
-        return Some(StorageError::Superseded {
-            thread: thread.clone(),
-            by: holder.map(Box::new),
-        });
+    Some(Holder::new(text("holder")?, text("name")?))
+}
+
+/// Creates the error of a claim that another run has taken, which a server names in `detail`.
+pub(crate) fn superseded(thread: &ThreadId, detail: &Json) -> StorageError {
+    StorageError::Superseded {
+        thread: thread.clone(),
+        by: holder(detail).map(Box::new),
     }
+}
+
+/// Creates the error of a thread that another run holds, whose claim a server gives in `detail`.
+pub(crate) fn busy(thread: &ThreadId, detail: &Json) -> Option<StorageError> {
     // Lua knows one kind of number.
     let number = |key: &str| detail.get(key).and_then(Json::as_f64).unwrap_or(0.0) as u64;
     let held = ClaimView {
-        claim: ClaimId::from(text("claim")?),
+        claim: ClaimId::from(detail.get("claim")?.as_str()?),
         number: number("number"),
-        holder: holder?,
+        holder: holder(detail)?,
         remaining: Duration::from_millis(number("remaining")),
         ended: false,
     };
@@ -72,15 +75,15 @@ mod tests {
         for (number, remaining) in [(json!(3), json!(1500)), (json!(3.0), json!(1500.0))] {
             let detail =
                 json!({"claim": "c", "number": number, "holder": "h", "name": "n", "remaining": remaining});
-            let Some(StorageError::Busy { held, .. }) = of_claim(&thread, true, &detail) else {
+            let Some(StorageError::Busy { held, .. }) = busy(&thread, &detail) else {
                 panic!("{detail} is not read");
             };
             assert_eq!((held.number, held.remaining), (3, Duration::from_millis(1500)));
-            let superseded = of_claim(&thread, false, &detail).map(|error| error.to_string());
-            assert!(superseded.is_some_and(|text| text.starts_with("n went on with thread t")));
+            let superseded = superseded(&thread, &detail).to_string();
+            assert!(superseded.starts_with("n went on with thread t"));
         }
-        assert!(of_claim(&thread, true, &json!({})).is_none());
-        let deleted = of_claim(&thread, false, &json!({})).map(|error| error.to_string());
-        assert!(deleted.is_some_and(|text| text.contains("was deleted")));
+        assert!(busy(&thread, &json!({})).is_none());
+        let deleted = superseded(&thread, &json!({})).to_string();
+        assert!(deleted.contains("was deleted"));
     }
 }

@@ -4,6 +4,8 @@ mod address;
 mod blocking;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 pub(crate) mod claims;
+#[cfg(any(feature = "postgres", feature = "redis"))]
+mod execution;
 mod opening;
 pub(crate) mod presence;
 pub(crate) mod quarantine;
@@ -11,4 +13,6 @@ pub(crate) mod quarantine;
 pub(crate) use address::Address;
 pub use address::{Synchronous, shown};
 pub(crate) use blocking::blocking;
-pub(crate) use opening::{OPENING, Open, Opened, Stores};
+#[cfg(any(feature = "postgres", feature = "redis"))]
+pub(crate) use execution::Execution;
+pub(crate) use opening::{OPENING, Open, OpenMode, Opened, Stores};

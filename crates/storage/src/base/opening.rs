@@ -12,12 +12,21 @@ use super::Address;
 /// What callers wait for.
 pub(crate) const OPENING: &str = "opening storage";
 
-/// Opens what an address names, with a configuration for its store. With `existing`, a server on which nothing is stored
-/// yet is left as it is, and `None` is the answer; the files of the others are looked at before.
+/// Treatment of storage that is not there yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpenMode {
+    /// It is made.
+    Create,
+    /// A server on which nothing is stored yet is left as it is, and `None` is the answer; the files of the others are
+    /// looked at before.
+    Existing,
+}
+
+/// Opens what an address names, with a configuration for its store.
 pub(crate) type Open = fn(
     address: Address,
     config: StoreConfig,
-    existing: bool,
+    mode: OpenMode,
 ) -> BoxFuture<'static, Result<Option<Opened>, StorageError>>;
 
 /// An opened backend.

@@ -1,4 +1,4 @@
-//! What becomes of what cannot be read. An item of the store is set aside in a namespace of its own, with what was stored
+//! What becomes of what cannot be read. An item of the store is quarantined in a namespace of its own, with what was stored
 //! as text: anyone who looks for it finds nothing, and nothing is lost. A thread does not hide the others.
 
 use superstep::{
@@ -7,14 +7,14 @@ use superstep::{
 };
 
 /// First label of the namespaces in which such items are; the item's own labels follow.
-pub(crate) const ASIDE: &str = "damaged";
+pub(crate) const QUARANTINE: &str = "damaged";
 
 /// What a repair does with one.
-pub(crate) const SET_ASIDE: &str =
+pub(crate) const QUARANTINE_REPAIR: &str =
     "the item is moved below the namespace `damaged`, with what was stored as text";
 
-/// Creates the value of an item that is set aside.
-pub(crate) fn aside(text: &str) -> Object {
+/// Creates the value of an item that is quarantined.
+pub(crate) fn quarantined(text: &str) -> Object {
     [("stored", text)].into_iter().collect()
 }
 

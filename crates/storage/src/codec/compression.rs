@@ -1,5 +1,5 @@
 //! Long texts in few bytes, for records that are text by themselves: journals and what Redis holds. SQLite and
-//! PostgreSQL share long parts as well, see `pack`.
+//! PostgreSQL share long parts as well, see `encoding`.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::bytes::Decoded;
-use super::pack::{Compressor, Unpacker};
+use super::encoding::{Compressor, ValueDecoder};
 
 /// Bytes from which a line of a journal is compressed: what is shorter, a person reads without tools.
 const LINE_FROM: usize = 4096;
@@ -18,13 +18,13 @@ const MOST_GROWTH: u64 = 50_000;
 thread_local! {
     /// Each takes a quarter of a megabyte that is not made again for every text.
     static COMPRESSOR: RefCell<Option<Compressor>> = RefCell::new(Compressor::new().ok());
-    static UNPACKER: RefCell<Option<Unpacker>> = RefCell::new(Unpacker::new().ok());
+    static DECODER: RefCell<Option<ValueDecoder>> = RefCell::new(ValueDecoder::new().ok());
 }
 
 /// Converts JSON text to its stored form: unchanged, or compressed behind a byte that no JSON begins with.
 pub(crate) fn compressed(text: Vec<u8>) -> Vec<u8> {
     COMPRESSOR.with_borrow_mut(|compressor| match compressor {
-        Some(compressor) => compressor.data(&text, false),
+        Some(compressor) => compressor.plain(&text),
         None => text,
     })
 }
@@ -39,8 +39,8 @@ pub(crate) fn decompressed(data: &[u8]) -> Decoded<Cow<'_, [u8]>> {
     if !is_compressed(data) {
         return Ok(Cow::Borrowed(data));
     }
-    UNPACKER.with_borrow_mut(|unpacker| match unpacker {
-        Some(unpacker) => unpacker.text(data).map(|(text, _)| text),
+    DECODER.with_borrow_mut(|decoder| match decoder {
+        Some(decoder) => decoder.text(data).map(|(text, _)| text),
         None => Err("there is no memory to decompress it".to_owned()),
     })
 }
@@ -70,8 +70,8 @@ pub(crate) fn unlettered(line: &[u8]) -> Decoded<Cow<'_, [u8]>> {
         return Err("it says that it is longer than it can be".to_owned());
     }
     let len = usize::try_from(len).map_err(|_| "it is too long")?;
-    UNPACKER.with_borrow_mut(|unpacker| match unpacker {
-        Some(unpacker) => unpacker.frame(&frame, len).map(Cow::Owned),
+    DECODER.with_borrow_mut(|decoder| match decoder {
+        Some(decoder) => decoder.frame(&frame, len).map(Cow::Owned),
         None => Err("there is no memory to decompress it".to_owned()),
     })
 }

@@ -1,21 +1,21 @@
 //! Everything that decodes what is stored is given bytes that nobody stored: at random, and what was stored with some of
 //! its bytes changed, left out or repeated. It answers with an error or a value, and never with a panic or without end.
-//! `SUPERSTEP_NOISE=1000000` tries more of it.
+//! `SUPERSTEP_FUZZ_ROUNDS=1000000` tries more of it.
 
 use std::collections::HashMap;
 
 use superstep::{Value, json};
 
 use super::bytes::{read_rows, rows_blob};
-use super::pack::{Compressor, Packed, Unpacker, read_refs, refs_blob, split};
+use super::encoding::{Compressor, EncodedValue, ValueDecoder, read_refs, refs_blob, split};
 use super::plain::{JournalEntry, Record, WrittenSlot, read_back};
 use super::record::{Delta, Rows, Tasks};
 use super::value::parse;
 
 /// Numbers that are the same in each run, and bytes spoiled by them.
-pub(crate) struct Noise(pub(crate) u64);
+pub(crate) struct FuzzBytes(pub(crate) u64);
 
-impl Noise {
+impl FuzzBytes {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -54,7 +54,7 @@ impl Noise {
 }
 
 pub(crate) fn rounds() -> u64 {
-    let asked = std::env::var("SUPERSTEP_NOISE").ok();
+    let asked = std::env::var("SUPERSTEP_FUZZ_ROUNDS").ok();
     asked.and_then(|rounds| rounds.parse().ok()).unwrap_or(20_000)
 }
 
@@ -80,16 +80,16 @@ fn records_of_rows() {
     let (delta, rows, tasks) = (delta.encode(), rows.encode(), tasks.encode());
     let refs = refs_blob(&[1, 5, 900, i64::MAX]).expect("there are some");
     let numbers = rows_blob(&[3, 1, 1 << 50]);
-    let mut noise = Noise(0x9E37_79B9_7F4A_7C15);
+    let mut fuzz = FuzzBytes(0x9E37_79B9_7F4A_7C15);
     let mut read = 0;
     for round in 0..rounds() {
         let bytes = match round % 6 {
-            0 => noise.bytes(),
-            1 => noise.spoil(&delta),
-            2 => noise.spoil(&rows),
-            3 => noise.spoil(&refs),
-            4 => noise.spoil(&tasks),
-            _ => noise.spoil(&numbers),
+            0 => fuzz.bytes(),
+            1 => fuzz.spoil(&delta),
+            2 => fuzz.spoil(&rows),
+            3 => fuzz.spoil(&refs),
+            4 => fuzz.spoil(&tasks),
+            _ => fuzz.spoil(&numbers),
         };
         // What is taken is what would be stored for it.
         if let Ok(delta) = Delta::decode(&bytes) {
@@ -117,32 +117,32 @@ fn values() {
     let plain = json!({"text": long.as_str(), "list": [1, {"deep": ["é", null]}], "short": 1.5}).to_string();
     let referring = json!({"text": "\u{0}1", "list": [1, {"deep": ["\u{0}2", "\u{0}\u{0}5"]}]}).to_string();
     let data = compressor.data(referring.as_bytes(), true);
-    let packed = Packed {
+    let encoded = EncodedValue {
         data: data.clone(),
         refs: vec![1, 2],
-        ..Packed::default()
+        ..EncodedValue::default()
     };
     let stored = [
         plain.clone().into_bytes(),
-        compressor.data(plain.as_bytes(), false),
+        compressor.plain(plain.as_bytes()),
         data,
-        packed.into_bytes(),
+        encoded.into_bytes(),
     ];
-    let mut unpacker = Unpacker::new().expect("there is memory");
+    let mut decoder = ValueDecoder::new().expect("there is memory");
     let parts: HashMap<i64, Value> = (1..4).map(|n| (n, json!(long.as_str()))).collect();
-    let mut noise = Noise(0xD1B5_4A32_D192_ED03);
+    let mut fuzz = FuzzBytes(0xD1B5_4A32_D192_ED03);
     let mut refused = 0;
     for round in 0..rounds() {
         let bytes = match round % 4 {
-            0 => noise.bytes(),
+            0 => fuzz.bytes(),
             _ => {
-                let one = noise.below(stored.len());
-                noise.spoil(&stored[one])
+                let one = fuzz.below(stored.len());
+                fuzz.spoil(&stored[one])
             }
         };
-        let read = split(&bytes).and_then(|(_, data)| unpacker.value(data, &parts));
+        let read = split(&bytes).and_then(|(_, data)| decoder.value(data, &parts));
         refused += u64::from(read.is_err());
-        let _ = unpacker.text(&bytes);
+        let _ = decoder.text(&bytes);
         let _ = parse(&bytes);
     }
     assert!(refused > rounds() / 4, "{refused} of {}", rounds());
@@ -168,10 +168,10 @@ fn records_of_text() {
         {"of": "x", "task": "t", "writes": [[0, "n", 1], [-3, "__interrupt__", ["?"]]]},
     ]});
     let stored = [record.to_string(), entry.to_string()];
-    let mut noise = Noise(0xA076_1D64_78BD_642F);
+    let mut fuzz = FuzzBytes(0xA076_1D64_78BD_642F);
     for _ in 0..rounds() {
-        let one = noise.below(stored.len());
-        let bytes = noise.spoil(stored[one].as_bytes());
+        let one = fuzz.below(stored.len());
+        let bytes = fuzz.spoil(stored[one].as_bytes());
         if let Ok(record) = serde_json::from_slice::<Record<WrittenSlot>>(&bytes) {
             let _ = read_back(record, None);
         }

@@ -9,9 +9,9 @@
 pub(crate) mod bytes;
 pub(crate) mod chain;
 pub(crate) mod compression;
+pub(crate) mod encoding;
 #[cfg(test)]
 pub(crate) mod fuzz;
-pub(crate) mod pack;
 pub(crate) mod plain;
 pub(crate) mod plan;
 pub(crate) mod pruning;

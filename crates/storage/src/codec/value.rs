@@ -2,7 +2,7 @@
 
 use superstep::{StorageError, ThreadId, Value};
 
-pub(crate) use super::pack::DEEPEST;
+pub(crate) use super::encoding::DEEPEST;
 
 /// Returns the JSON text of a value that can be read back.
 pub(crate) fn json(value: &Value, what: &str, thread: &ThreadId) -> Result<Vec<u8>, StorageError> {

@@ -31,6 +31,12 @@ pub(crate) struct Folder {
     settled: bool,
 }
 
+/// Contents of the file about a folder, besides its schema.
+struct About {
+    /// The questions of older releases that a new input came after are withdrawn.
+    settled: bool,
+}
+
 impl Folder {
     /// Opens or makes the folder.
     pub(crate) fn open(path: &Path) -> Result<Self, StorageError> {
@@ -67,12 +73,12 @@ impl Folder {
         }
         folder.settled = settled;
         if !current && folder.is_ours() {
-            folder.say(settled)?;
+            folder.write_about(About { settled })?;
         }
         Ok(folder)
     }
 
-    fn say(&self, settled: bool) -> Result<(), StorageError> {
+    fn write_about(&self, About { settled }: About) -> Result<(), StorageError> {
         let text =
             format!("{{\"format\": \"superstep threads\", \"schema\": {SCHEMA}, \"settled\": {settled}}}\n");
         self.replace(&self.path.join(ABOUT), text.as_bytes())
@@ -86,7 +92,7 @@ impl Folder {
 
     /// Notes that they are, for the next opening.
     pub(super) fn set_settled(&self) -> Result<(), StorageError> {
-        self.say(true)
+        self.write_about(About { settled: true })
     }
 
     /// Reads the schema, and whether questions are settled.

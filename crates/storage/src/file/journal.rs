@@ -34,10 +34,10 @@ const CHANGES: u32 = 8;
 /// ...and how many times the weight of the last whole one they must have.
 const RATIO: u64 = 4;
 
-/// One line.
+/// A line of a journal.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Record {
+pub(super) enum JournalLine {
     /// The first.
     Journal { schema: u32, thread: ThreadId },
     /// Any other.
@@ -222,11 +222,11 @@ impl Journal {
                 read_text(&text)
             });
             let read = record.and_then(|record| match record {
-                Record::Commit(entry) => self.replay(*entry, line.len() as u64, !damage.is_empty()),
-                Record::Journal { schema, .. } if schema > SCHEMA => Err(format!(
+                JournalLine::Commit(entry) => self.replay(*entry, line.len() as u64, !damage.is_empty()),
+                JournalLine::Journal { schema, .. } if schema > SCHEMA => Err(format!(
                     "it has schema {schema}, this release reads up to {SCHEMA}"
                 )),
-                Record::Journal { .. } => Ok(()),
+                JournalLine::Journal { .. } => Ok(()),
             });
             if let Err(cause) = read {
                 damage.push(Damage {
@@ -265,8 +265,8 @@ impl Journal {
             .ok_or("it is empty".to_owned())
             .and_then(|(_, line)| read_line(line));
         match record {
-            Ok(Record::Journal { thread, .. }) => Ok(thread),
-            Ok(Record::Commit(_)) => Err("the thread is not named".to_owned()),
+            Ok(JournalLine::Journal { thread, .. }) => Ok(thread),
+            Ok(JournalLine::Commit(_)) => Err("the thread is not named".to_owned()),
             Err(cause) => Err(cause),
         }
         .map_err(|cause| StorageError::Corrupt {
@@ -401,7 +401,7 @@ impl Journal {
         if self.bytes == 0 {
             put_line(&mut text, &first(&self.thread)).map_err(unwritable)?;
         }
-        let weight = put_line(&mut text, &Record::Commit(Box::new(entry))).map_err(unwritable)?;
+        let weight = put_line(&mut text, &JournalLine::Commit(Box::new(entry))).map_err(unwritable)?;
         let path = self.path.clone();
         let error = |error| failed("writing to", &path, &error);
         let whole = self.bytes;
@@ -498,8 +498,8 @@ impl Journal {
 }
 
 /// Returns the first line of the journal of a thread.
-pub(super) fn first(thread: &ThreadId) -> Record {
-    Record::Journal {
+pub(super) fn first(thread: &ThreadId) -> JournalLine {
+    JournalLine::Journal {
         schema: SCHEMA,
         thread: thread.clone(),
     }

@@ -51,9 +51,18 @@ const COPYING: &str = "copying a thread";
 
 /// Settings for opening a folder.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct FileOptions {
     /// What an acknowledged commit survives.
     pub synchronous: Synchronous,
+}
+
+impl FileOptions {
+    /// Sets what an acknowledged commit survives.
+    pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
+        self.synchronous = synchronous;
+        self
+    }
 }
 
 /// Saver that keeps checkpoints in a folder, one file for each thread.

@@ -7,17 +7,15 @@ use futures::future::BoxFuture;
 use superstep::{StorageError, Store, StoreConfig};
 
 use super::{FileOptions, FileSaver, FileStore};
-use crate::base::{Address, OPENING, Opened, Stores, blocking};
+use crate::base::{Address, OPENING, OpenMode, Opened, Stores, blocking};
 
 pub(crate) fn open(
     address: Address,
     config: StoreConfig,
-    _: bool,
+    _: OpenMode,
 ) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
     Box::pin(async move {
-        let options = FileOptions {
-            synchronous: address.synchronous,
-        };
+        let options = FileOptions::default().synchronous(address.synchronous);
         let open = move || FileSaver::open_with_store(address.path, options, config);
         let (saver, store) = blocking(OPENING, open).await?;
         Ok(Some(Opened::with_store(saver, store)))

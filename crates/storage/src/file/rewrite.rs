@@ -15,7 +15,7 @@ use superstep::{
 };
 
 use super::folder::{Unfinished, failed};
-use super::journal::{Journal, Loaded, Record, first};
+use super::journal::{Journal, JournalLine, Loaded, first};
 use super::line::{lines, put_line, read_line};
 use crate::codec::plain::written_out;
 
@@ -254,7 +254,7 @@ impl RewriteSource<'_> {
             if number % STRIDE == 0 {
                 at()?;
             }
-            let Ok(Record::Commit(mut entry)) = read_line(line) else {
+            let Ok(JournalLine::Commit(mut entry)) = read_line(line) else {
                 continue;
             };
             let ns = entry.ns.clone();
@@ -284,7 +284,7 @@ impl RewriteSource<'_> {
                 continue;
             }
             if changed {
-                put_line(text, &Record::Commit(entry)).map_err(|cause| self.lost(cause))?;
+                put_line(text, &JournalLine::Commit(entry)).map_err(|cause| self.lost(cause))?;
             } else {
                 text.extend_from_slice(line);
                 text.push(b'\n');

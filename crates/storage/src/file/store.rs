@@ -12,7 +12,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
-use superstep::store::{Items, Kept, NewVectors, Outdated, Place, Prepared};
+use superstep::store::{ItemPlace, Items, NewVectors, Outdated, Prepared, StoredItem};
 use superstep::{Damage, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
 
 use super::FileOptions;
@@ -27,9 +27,10 @@ const SCHEMA: u32 = 1;
 /// Changes in the journal, beyond two for each item, before it is rewritten.
 const SLACK: usize = 1000;
 
+/// A line of the store's journal.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Record {
+enum StoreLine {
     /// The first line.
     Store { schema: u32 },
     /// What a batch changed.
@@ -39,12 +40,12 @@ enum Record {
 #[derive(Default, Serialize, Deserialize)]
 struct Change {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    put: Vec<(Place, Kept)>,
+    put: Vec<(ItemPlace, StoredItem)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    remove: Vec<Place>,
+    remove: Vec<ItemPlace>,
     /// Items that live longer because they were read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    refresh: Vec<(Place, Option<u64>)>,
+    refresh: Vec<(ItemPlace, Option<u64>)>,
 }
 
 impl Change {
@@ -79,10 +80,11 @@ pub(super) struct Inner {
     /// Lines that could not be read. What they changed is not known, so nothing is read before a repair.
     damage: RwLock<Vec<Damage>>,
     /// A writer holds it, so that lines and items change in the same order.
-    journal: Mutex<Journal>,
+    journal: Mutex<StoreJournal>,
 }
 
-struct Journal {
+/// The file of the store, as writers see it.
+struct StoreJournal {
     /// Opened for the first batch.
     file: Option<File>,
     bytes: u64,
@@ -114,18 +116,18 @@ impl Replayed {
         };
         for (number, line) in lines {
             match read_line(line) {
-                Ok(Record::Batch(change)) => {
+                Ok(StoreLine::Batch(change)) => {
                     replayed.changes += change.len();
                     change.apply(&mut replayed.items);
                 }
-                Ok(Record::Store { schema }) if schema > SCHEMA => {
+                Ok(StoreLine::Store { schema }) if schema > SCHEMA => {
                     return Err(StorageError::NewerSchema {
                         place: path.display().to_string(),
                         found: schema.into(),
                         supported: SCHEMA.into(),
                     });
                 }
-                Ok(Record::Store { .. }) => {}
+                Ok(StoreLine::Store { .. }) => {}
                 Err(cause) => {
                     let named = named(line).map_or_else(String::new, |named| format!(" (it names {named})"));
                     let what = format!(
@@ -148,13 +150,13 @@ impl Replayed {
 
 /// Returns the places that a damaged line seems to be about, for a person, who may know better than the line.
 fn named(line: &[u8]) -> Option<String> {
-    let Record::Batch(change) = unchecked(line)? else {
+    let StoreLine::Batch(change) = unchecked(line)? else {
         return None;
     };
     let puts = change.put.iter().map(|(place, _)| place);
     let touched = change.refresh.iter().map(|(place, _)| place);
     let places = puts.chain(&change.remove).chain(touched);
-    let text = |(namespace, key): &Place| format!("{}/{key}", namespace.join("/"));
+    let text = |(namespace, key): &ItemPlace| format!("{}/{key}", namespace.join("/"));
     Some(places.take(10).map(text).collect::<Vec<_>>().join(", "))
 }
 
@@ -199,7 +201,7 @@ impl FileStore {
                 synchronous: options.synchronous,
                 items: RwLock::new(replayed.items),
                 damage: RwLock::new(replayed.damage),
-                journal: Mutex::new(Journal {
+                journal: Mutex::new(StoreJournal {
                     file: None,
                     bytes: replayed.bytes as u64,
                     changes: replayed.changes,
@@ -222,10 +224,10 @@ impl Inner {
         if count == 0 {
             return Ok(0);
         }
-        let record = Record::Batch(Box::new(change));
+        let record = StoreLine::Batch(Box::new(change));
         self.append(&mut journal, &record)?;
         journal.changes += count;
-        if let Record::Batch(change) = record {
+        if let StoreLine::Batch(change) = record {
             let mut items = self.items.write();
             change.apply(&mut items);
         }
@@ -241,13 +243,13 @@ impl Inner {
         Ok(count)
     }
 
-    fn append(&self, journal: &mut Journal, record: &Record) -> Result<(), StorageError> {
+    fn append(&self, journal: &mut StoreJournal, record: &StoreLine) -> Result<(), StorageError> {
         let mut text = Vec::new();
         if journal.bytes == 0 {
-            self.line(&mut text, &Record::Store { schema: SCHEMA })?;
+            self.line(&mut text, &StoreLine::Store { schema: SCHEMA })?;
         }
         self.line(&mut text, record)?;
-        let write = |journal: &mut Journal| {
+        let write = |journal: &mut StoreJournal| {
             let file = match journal.file.take() {
                 Some(file) => file,
                 None => {
@@ -292,7 +294,7 @@ impl Inner {
         Ok(())
     }
 
-    fn line(&self, text: &mut Vec<u8>, record: &Record) -> Result<(), StorageError> {
+    fn line(&self, text: &mut Vec<u8>, record: &StoreLine) -> Result<(), StorageError> {
         put_line(text, record).map_err(|cause| StorageError::Backend {
             what: format!("writing to {}", self.path.display()),
             cause,
@@ -302,15 +304,15 @@ impl Inner {
     }
 
     /// Rewrites the journal, with the items that are there.
-    fn compact(&self, journal: &mut Journal, items: &Items) -> Result<(), StorageError> {
+    fn compact(&self, journal: &mut StoreJournal, items: &Items) -> Result<(), StorageError> {
         let mut text = Vec::new();
-        self.line(&mut text, &Record::Store { schema: SCHEMA })?;
+        self.line(&mut text, &StoreLine::Store { schema: SCHEMA })?;
         for (namespace, key, kept) in items.iter() {
             let change = Change {
                 put: vec![((namespace.to_vec(), key.to_owned()), kept.clone())],
                 ..Change::default()
             };
-            self.line(&mut text, &Record::Batch(Box::new(change)))?;
+            self.line(&mut text, &StoreLine::Batch(Box::new(change)))?;
         }
         journal.file = None;
         self.folder.replace(&self.path, &text)?;
@@ -360,7 +362,7 @@ impl Inner {
         Ok((items.len() as u64, damage))
     }
 
-    fn store(&self, batch: Prepared, touched: Vec<(Place, Option<u64>)>) -> Result<usize, StorageError> {
+    fn store(&self, batch: Prepared, touched: Vec<(ItemPlace, Option<u64>)>) -> Result<usize, StorageError> {
         self.write(move |items| {
             let mut change = Change::default();
             for ((namespace, key), expires_at) in touched {
@@ -380,7 +382,7 @@ impl Inner {
                 }
             }
             // What is put or removed in the same batch has its own time.
-            let gone = |place: &Place| {
+            let gone = |place: &ItemPlace| {
                 change.remove.contains(place) || change.put.iter().any(|(put, _)| put == place)
             };
             let refresh = std::mem::take(&mut change.refresh);
@@ -429,7 +431,7 @@ impl Store for FileStore {
         Some(&self.config)
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(Vec::new());
         };

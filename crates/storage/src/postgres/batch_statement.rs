@@ -7,12 +7,12 @@ use tokio_postgres::types::ToSql;
 use super::batch::{Asking, Batch, CheckpointRow, ItemRow, Touch, WriteRow};
 use super::parts::{PartStore, Stored};
 
-/// Parameters of a statement.
-pub(super) type Params = Vec<Box<dyn ToSql + Sync + Send>>;
+/// Parameters that a statement takes with it.
+pub(super) type OwnedParams = Vec<Box<dyn ToSql + Sync + Send>>;
 
 impl Batch {
     /// Builds the statement that stores everything or nothing, with only the parts that are needed.
-    pub(super) fn statement(self, part_store: &PartStore) -> (String, Params) {
+    pub(super) fn statement(self, part_store: &PartStore) -> (String, OwnedParams) {
         let (mut parts, mut naming) = (Parts::default(), Vec::new());
         if !self.claims.is_empty() {
             // First, so that it sees the thread as it was.
@@ -266,7 +266,7 @@ fn add_parts(parts: &mut Parts, all: BTreeSet<i64>, naming: &[&str], part_store:
     let (mut ids, mut hashes, mut below, mut data) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut known, mut known_hashes) = (Vec::new(), Vec::new());
     for id in all {
-        // Every part that a row names was packed together with it.
+        // Every part that a row names was encoded together with it.
         let Some(part) = part_store.part(id) else { continue };
         match part.data {
             Some(bytes) => {
@@ -333,7 +333,7 @@ fn array(numbers: &[i64]) -> Option<String> {
     (!texts.is_empty()).then(|| format!("{{{}}}", texts.join(",")))
 }
 
-fn columns(rows: Vec<CheckpointRow>) -> Params {
+fn columns(rows: Vec<CheckpointRow>) -> OwnedParams {
     let count = rows.len();
     let mut spaces = Vec::with_capacity(count);
     let mut ids = Vec::with_capacity(count);
@@ -406,23 +406,23 @@ fn unzip4<A, B, C, D>(rows: Vec<(A, B, C, D)>) -> (Vec<A>, Vec<B>, Vec<C>, Vec<D
 struct Parts {
     with: Vec<String>,
     checks: Vec<String>,
-    params: Params,
+    params: OwnedParams,
 }
 
 impl Parts {
     /// Adds a part; `{type}` stands for its next parameter.
-    fn add(&mut self, name: &str, sql: &str, params: Params) {
+    fn add(&mut self, name: &str, sql: &str, params: OwnedParams) {
         let text = self.numbered(sql, params);
         self.with.push(format!("{name} AS ({text})"));
     }
 
     /// Calls a function once what was added before is checked.
-    fn call(&mut self, sql: &str, params: Params) {
+    fn call(&mut self, sql: &str, params: OwnedParams) {
         let text = self.numbered(sql, params);
         self.checks.push(text);
     }
 
-    fn numbered(&mut self, sql: &str, params: Params) -> String {
+    fn numbered(&mut self, sql: &str, params: OwnedParams) -> String {
         let mut text = String::new();
         let mut rest = sql;
         let mut number = self.params.len();
@@ -438,7 +438,7 @@ impl Parts {
     }
 
     /// Adds a part that must find this number of rows.
-    fn check(&mut self, name: &str, sql: &str, params: Params, wanted: i64) {
+    fn check(&mut self, name: &str, sql: &str, params: OwnedParams, wanted: i64) {
         self.add(name, sql, params);
         self.params.push(Box::new(wanted));
         self.checks.push(format!(
@@ -447,7 +447,7 @@ impl Parts {
         ));
     }
 
-    fn finish(self) -> (String, Params) {
+    fn finish(self) -> (String, OwnedParams) {
         let checks = match self.checks.is_empty() {
             true => "1".to_owned(),
             false => self.checks.join(", "),

@@ -9,6 +9,7 @@ use tokio_postgres::Error;
 
 use super::fault::PostgresFault;
 use super::reader::View;
+use crate::base::claims::{busy, superseded};
 
 /// Claims shown by the commits of a statement, by thread, in their order.
 #[derive(Debug, Default)]
@@ -16,6 +17,12 @@ pub(super) struct Shown(Vec<(ThreadId, ClaimUse, bool)>);
 
 impl Shown {
     /// Adds what a commit shows; `stores` when something else is in it.
+    /// Adds what a deletion shows.
+    pub(super) fn add_deletion(&mut self, thread: &ThreadId, shown: &ClaimUse) {
+        self.add(thread, shown, true);
+    }
+
+    /// Adds what a commit shows, which `stores` something or only changes the claim.
     pub(super) fn add(&mut self, thread: &ThreadId, shown: &ClaimUse, stores: bool) {
         let before = self.0.iter_mut().rev().find(|(of, ..)| of == thread);
         match before {
@@ -103,7 +110,10 @@ pub(super) fn refusal(error: &Error) -> Option<StorageError> {
     }
     let detail: Json = serde_json::from_str(reply.detail()?).ok()?;
     let thread = ThreadId::from(detail.get("thread")?.as_str()?);
-    crate::base::claims::of_claim(&thread, code == "SS002", &detail)
+    match code {
+        "SS002" => busy(&thread, &detail),
+        _ => Some(superseded(&thread, &detail)),
+    }
 }
 
 impl View {

@@ -11,7 +11,9 @@ use sha2::{Digest, Sha256};
 use superstep::{StorageError, ThreadId, Value};
 use tokio_postgres::Row;
 
-use crate::codec::pack::{Compressor, Content, Packed, Packer, PartSink, Unpackable, Unpacker};
+use crate::codec::encoding::{
+    Compressor, Content, EncodeError, EncodedValue, LongList, PartSink, ValueDecoder, ValueEncoder,
+};
 use crate::codec::value::{json, nested};
 
 use super::fault::PostgresFault;
@@ -41,9 +43,9 @@ pub(super) struct Stored {
     pub(super) size: i64,
 }
 
-/// Packs values of the commits of one statement.
+/// Encodes values of the commits of one statement.
 pub(super) struct PartStore {
-    packer: Packer,
+    encoder: ValueEncoder,
     sink: PartWriter,
     /// Parts that are in the database.
     stored: HashSet<i64>,
@@ -59,7 +61,7 @@ struct PartWriter {
 impl PartStore {
     pub(super) fn new() -> Result<Self, StorageError> {
         Ok(Self {
-            packer: Packer::default(),
+            encoder: ValueEncoder::default(),
             sink: PartWriter {
                 compressor: Compressor::new().map_err(memory)?,
                 salt: 0,
@@ -75,10 +77,10 @@ impl PartStore {
         self.sink.salt = salt;
     }
 
-    /// Ends packing; must be called before the packed values are dropped. With `stored`, their parts are in the
+    /// Ends encoding; must be called before the encoded values are dropped. With `stored`, their parts are in the
     /// database now.
     pub(super) fn done(&mut self, stored: bool) {
-        self.packer.forget();
+        self.encoder.forget();
         let kept = std::mem::take(&mut self.sink.kept);
         if stored {
             if self.stored.len() > REMEMBERED {
@@ -88,7 +90,7 @@ impl PartStore {
         }
     }
 
-    /// Returns a part of what was packed since [`PartStore::done`].
+    /// Returns a part of what was encoded since [`PartStore::done`].
     pub(super) fn part(&self, id: i64) -> Option<Part> {
         let part = self.sink.kept.get(&id)?;
         let mut part = part.clone();
@@ -104,22 +106,22 @@ impl PartStore {
         what: &str,
         thread: &ThreadId,
     ) -> Result<Stored, StorageError> {
-        let packed = self.packer.value(value, &mut self.sink);
-        self.sink.stored(packed, what, thread)
+        let encoded = self.encoder.value(value, &mut self.sink);
+        self.sink.stored(encoded, what, thread)
     }
 
-    /// Packs items of a list.
+    /// Encodes items of a list.
     pub(super) fn items<'a>(
         &mut self,
         items: impl Iterator<Item = &'a Value>,
         what: &str,
         thread: &ThreadId,
     ) -> Result<Stored, StorageError> {
-        let packed = self.packer.list(items, true, &mut self.sink);
-        self.sink.stored(packed, what, thread)
+        let encoded = self.encoder.list(items, LongList::Part, &mut self.sink);
+        self.sink.stored(encoded, what, thread)
     }
 
-    /// Packs a value so that it names no parts: a value that may be replaced, so that nobody has to track what is no
+    /// Encodes a value so that it names no parts: a value that may be replaced, so that nobody has to track what is no
     /// longer needed.
     pub(super) fn alone(
         &mut self,
@@ -129,7 +131,7 @@ impl PartStore {
     ) -> Result<Stored, StorageError> {
         let text = json(value, what, thread)?;
         Ok(Stored {
-            data: self.sink.compressor.data(&text, false),
+            data: self.sink.compressor.plain(&text),
             parts: Vec::new(),
             size: text.len() as i64,
         })
@@ -139,18 +141,18 @@ impl PartStore {
 impl PartWriter {
     fn stored(
         &self,
-        packed: Result<Packed, Unpackable<StorageError>>,
+        encoded: Result<EncodedValue, EncodeError<StorageError>>,
         what: &str,
         thread: &ThreadId,
     ) -> Result<Stored, StorageError> {
-        match packed {
-            Ok(packed) => Ok(Stored {
-                parts: self.all(&packed.refs),
-                size: i64::try_from(packed.size).unwrap_or(i64::MAX),
-                data: packed.data,
+        match encoded {
+            Ok(encoded) => Ok(Stored {
+                parts: self.all(&encoded.refs),
+                size: i64::try_from(encoded.size).unwrap_or(i64::MAX),
+                data: encoded.data,
             }),
-            Err(Unpackable::TooDeep) => Err(nested(what, thread)),
-            Err(Unpackable::Sink(error)) => Err(error),
+            Err(EncodeError::TooDeep) => Err(nested(what, thread)),
+            Err(EncodeError::Sink(error)) => Err(error),
         }
     }
 
@@ -197,7 +199,7 @@ impl PartSink for PartWriter {
 pub(super) struct Library {
     rows: HashMap<i64, (Vec<i64>, Vec<u8>)>,
     values: HashMap<i64, Value>,
-    unpacker: Unpacker,
+    decoder: ValueDecoder,
 }
 
 impl Library {
@@ -209,7 +211,7 @@ impl Library {
         Ok(Self {
             rows: parts,
             values: HashMap::new(),
-            unpacker: Unpacker::new().map_err(memory)?,
+            decoder: ValueDecoder::new().map_err(memory)?,
         })
     }
 
@@ -225,7 +227,7 @@ impl Library {
                 return Err(format!("part {part} of it is missing"));
             };
             if ready {
-                let value = self.unpacker.value(data, &self.values)?;
+                let value = self.decoder.value(data, &self.values)?;
                 self.values.insert(part, value);
                 continue;
             }
@@ -235,13 +237,13 @@ impl Library {
             open.push((part, true));
             open.extend(below.iter().map(|part| (*part, false)));
         }
-        self.unpacker.value(data, &self.values)
+        self.decoder.value(data, &self.values)
     }
 }
 
 fn memory(error: std::io::Error) -> StorageError {
     StorageError::Backend {
-        what: "preparing to pack values".to_owned(),
+        what: "preparing to encode values".to_owned(),
         cause: error.to_string(),
         remedy: "Close other programs and try again".to_owned(),
     }

@@ -75,6 +75,26 @@ pub(super) struct View {
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
+/// Treatment of a head that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OnDamage {
+    /// The whole answer is an error.
+    Fail,
+    /// It is left out.
+    PassOver,
+}
+
+impl OnDamage {
+    /// Returns what applies to a query: a list of many threads does not hide the others behind one.
+    fn of(query: &ListQuery) -> Self {
+        if query.thread.is_none() {
+            Self::PassOver
+        } else {
+            Self::Fail
+        }
+    }
+}
+
 impl View {
     pub(super) async fn new(server: &Arc<Server>, names: &Arc<Names>) -> Result<Self, PostgresFault> {
         Ok(Self {
@@ -104,10 +124,7 @@ impl View {
         &mut self,
         statements: [(&str, Params<'_>); N],
     ) -> Result<Vec<Vec<Row>>, PostgresFault> {
-        let mut prepared = Vec::with_capacity(N);
-        for (sql, _) in &statements {
-            prepared.push(self.session.prepare(sql).await?);
-        }
+        let prepared = self.session.prepare_all(statements.map(|(sql, _)| sql)).await?;
         let client = &self.session.client;
         let begin = async {
             match self.open {
@@ -132,8 +149,7 @@ impl View {
         rows: &[i64],
         parts: &[i64],
     ) -> Result<(Vec<Row>, Vec<Row>), PostgresFault> {
-        let items = self.session.prepare(ITEMS).await?;
-        let library = self.session.prepare(PARTS).await?;
+        let [items, library] = self.session.prepare_all([ITEMS, PARTS]).await?;
         let client = &self.session.client;
         let (of_items, of_parts): (Params<'_>, Params<'_>) = (&[&spaces, &rows], &[&spaces, &rows, &parts]);
         let (items, parts, ()) = try_join3(
@@ -161,7 +177,7 @@ impl View {
         let [head, chain, writes] = &answers[..] else {
             return Ok(None);
         };
-        let found = self.heads_of(head, false).await?;
+        let found = self.heads_of(head, OnDamage::Fail).await?;
         Ok(self.tuples(found, chain, writes, None).await?.pop())
     }
 
@@ -179,7 +195,7 @@ impl View {
         let [head, chain] = &answers[..] else {
             return Ok(None);
         };
-        let found = self.heads_of(head, false).await?;
+        let found = self.heads_of(head, OnDamage::Fail).await?;
         let tuple = self.tuples(found, chain, &[], Some(keys)).await?.pop();
         Ok(tuple.map(|tuple| tuple.checkpoint.channel_values))
     }
@@ -239,7 +255,7 @@ impl View {
                 .together([(&in_thread(HEADS_BY_ID, thread), params)])
                 .await?
                 .concat_rows();
-            let mut found = self.heads_of(&rows, query.thread.is_none()).await?;
+            let mut found = self.heads_of(&rows, OnDamage::of(query)).await?;
             found.retain(|found| found.head.metadata.matches(&query.filter));
             found.truncate(limit);
             return Ok(found);
@@ -274,7 +290,7 @@ impl View {
                         .concat_rows()
                 }
             };
-            let mut part = self.heads_of(&rows, query.thread.is_none()).await?;
+            let mut part = self.heads_of(&rows, OnDamage::of(query)).await?;
             // Each namespace gave a number of its newest: beyond the last of one that was cut off, others may be missing.
             let complete = complete_until(&rows, page)?;
             if let Some(end) = &complete {
@@ -304,13 +320,15 @@ impl View {
         self.names.learn(&mut self.session, names).await
     }
 
-    /// Reads the heads in these rows. In a list of many threads, one that cannot be read does not hide the others.
-    async fn heads_of(&mut self, rows: &[Row], many: bool) -> Result<Vec<Found>, PostgresFault> {
+    /// Reads the heads in these rows.
+    async fn heads_of(&mut self, rows: &[Row], damage: OnDamage) -> Result<Vec<Found>, PostgresFault> {
         self.learn_names(rows).await?;
         let mut heads = Vec::with_capacity(rows.len());
         for row in rows {
             match self.head(row) {
-                Err(PostgresFault::Storage(error @ StorageError::Corrupt { .. })) if many => {
+                Err(PostgresFault::Storage(error @ StorageError::Corrupt { .. }))
+                    if damage == OnDamage::PassOver =>
+                {
                     passed_over(&ThreadId::from(row.try_get::<_, &str>(1)?), &error);
                 }
                 head => heads.push(head?),

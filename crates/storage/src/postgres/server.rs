@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::future::try_join_all;
 use parking_lot::Mutex;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
@@ -231,6 +232,22 @@ pub(super) struct Session {
 }
 
 impl Session {
+    /// Returns the prepared statements for these; those that are new are prepared in one round trip.
+    pub(super) async fn prepare_all<const N: usize>(
+        &mut self,
+        all: [&str; N],
+    ) -> Result<[Statement; N], PostgresFault> {
+        let new = all.iter().filter(|sql| !self.statements.contains_key(**sql));
+        let client = &self.client;
+        let prepared = new.map(|sql| async move {
+            let statement = client.prepare(sql).await?;
+            Ok::<_, tokio_postgres::Error>(((*sql).to_owned(), statement))
+        });
+        let prepared = try_join_all(prepared).await?;
+        self.statements.extend(prepared);
+        Ok(all.map(|sql| self.statements[sql].clone()))
+    }
+
     /// Returns the prepared statement for `sql`.
     pub(super) async fn prepare(&mut self, sql: &str) -> Result<Statement, PostgresFault> {
         if let Some(known) = self.statements.get(sql) {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
-use superstep::store::{NewVectors, Order, Outdated, Place, Prepared, Read, Search, Written, rank};
+use superstep::store::{ItemPlace, NewVectors, Order, Outdated, Prepared, Read, Search, Written, rank};
 use superstep::{
     Item, NamespaceQuery, Object, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, Value,
 };
@@ -332,14 +332,14 @@ impl Store for PostgresStore {
         Some(&self.config)
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(Vec::new());
         };
         let mut tries = 0;
         loop {
             tries += 1;
-            let found = self.find_outdated((index.embedding(), index.dims), after.as_ref(), limit);
+            let found = self.find_outdated(index.embedding(), index.dims, after.as_ref(), limit);
             match found.await {
                 Ok(found) => return Ok(found),
                 Err(fault) if tries < TRIES && fault.is_lost() => {}
@@ -543,7 +543,7 @@ async fn put(session: &mut Session, batch: &Prepared, writes: Vec<Written>) -> R
         // A list of texts is JSON, always.
         said.push(
             write
-                .said
+                .index_paths
                 .as_ref()
                 .map(|paths| serde_json::to_string(paths).unwrap_or_default()),
         );

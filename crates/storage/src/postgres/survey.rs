@@ -13,7 +13,7 @@ use super::fault::PostgresFault;
 use super::reader::View;
 use super::store::found as item;
 use super::threads::counted;
-use crate::base::quarantine::SET_ASIDE;
+use crate::base::quarantine::QUARANTINE_REPAIR;
 
 /// Checkpoints that are read at a time.
 const PAGE: usize = 100;
@@ -284,7 +284,7 @@ impl View {
                         found.damage.push(Damage {
                             thread: None,
                             what: format!("{place} cannot be read: {cause}"),
-                            repair: Some(SET_ASIDE.to_owned()),
+                            repair: Some(QUARANTINE_REPAIR.to_owned()),
                         });
                     }
                     Err(other) => return Err(other),

@@ -7,7 +7,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use superstep::{CheckpointId, ClaimUse, Name, Progress, Pruning, Removal, Scope, ThreadId, Value};
 
-use crate::base::quarantine::{ASIDE, aside};
+use crate::base::Execution;
+use crate::base::quarantine::{QUARANTINE, quarantined};
 use crate::codec::pruning::{Looked, doomed};
 use crate::codec::record::Delta;
 
@@ -119,7 +120,7 @@ impl Writer {
         let session = self.session().await?;
         if let Some(shown) = shown {
             let mut all = Shown::default();
-            all.add(thread, shown, true);
+            all.add_deletion(thread, shown);
             session.query("SELECT show_claims($1)", &[&all.text()]).await?;
         }
         session
@@ -238,7 +239,7 @@ impl Writer {
                     // The short way, which works for damaged checkpoints too.
                     true if pruning.dry_run => self.bytes_of(space).await?,
                     true => self.delete_spaces(&[space]).await?,
-                    false => self.remove(space, &ids, pruning.dry_run).await?,
+                    false => self.remove(space, &ids, Execution::of(pruning)).await?,
                 };
             }
             if gone && !pruning.dry_run {
@@ -262,7 +263,7 @@ impl Writer {
         let mut removal = Removal::default();
         let mut bytes = 0;
         for (ns, key, stored) in &sick.items {
-            let value = Value::Object(aside(stored)).to_string();
+            let value = Value::Object(quarantined(stored)).to_string();
             let suffix = format!(" ({})", uuid::Uuid::new_v4().simple());
             self.session()
                 .await?
@@ -273,7 +274,7 @@ impl Writer {
                                                     WHERE o.ns = ARRAY[$4::text] || i.ns AND o.key = i.key)
                                   THEN i.key || $5 ELSE i.key END
                      WHERE i.ns = $1 AND i.key = $2",
-                    &[ns, key, &value, &ASIDE, &suffix],
+                    &[ns, key, &value, &QUARANTINE, &suffix],
                 )
                 .await?;
         }
@@ -289,7 +290,7 @@ impl Writer {
             if held.is_empty() {
                 continue;
             }
-            bytes += self.remove(*space, ids, false).await?;
+            bytes += self.remove(*space, ids, Execution::Apply).await?;
             removal.checkpoints += ids.len() as u64;
         }
         // Nobody writes while everything is counted.
@@ -415,7 +416,7 @@ impl Writer {
         &mut self,
         space: i64,
         gone: &HashSet<String>,
-        dry_run: bool,
+        execution: Execution,
     ) -> Result<u64, PostgresFault> {
         if gone.is_empty() {
             return Ok(0);
@@ -435,7 +436,7 @@ impl Writer {
         let sums = session.query(FREED, &[&seqs, &space, &gone, &lost]).await?;
         let Some(sums) = sums.first() else { return Ok(0) };
         let deltas: i64 = sums.try_get(1)?;
-        if dry_run {
+        if execution == Execution::DryRun {
             let freed = values + deltas + sums.try_get::<_, i64>(0)? + sums.try_get::<_, i64>(2)?;
             return Ok(freed.unsigned_abs());
         }

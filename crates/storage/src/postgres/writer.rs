@@ -22,7 +22,7 @@ use super::parts::PartStore;
 use super::server::{Server, Session};
 use super::survey::Sick;
 use crate::base::claims::HeldClaim;
-use commit::KnownRows;
+use commit::{Attempt, KnownRows};
 
 /// Commits after which a statement is closed: bounds how long the first caller waits for the last.
 const GROUP: usize = 256;
@@ -46,7 +46,7 @@ pub(super) enum Job {
     Delete(ThreadId, Option<ClaimUse>),
     Copy(ThreadId, ThreadId),
     Prune(Pruning, Progress),
-    /// Takes away checkpoints that cannot be read, sets items aside, and removes what nothing refers to; counts parts again.
+    /// Takes away checkpoints that cannot be read, quarantines items, and removes what nothing refers to; counts parts again.
     Repair(Sick),
 }
 
@@ -182,7 +182,7 @@ impl Writer {
 
     async fn group(&mut self, group: Vec<Request>) {
         let jobs: Vec<&Job> = group.iter().map(|(job, _)| job).collect();
-        let outcomes = match self.together(&jobs, false).await {
+        let outcomes = match self.together(&jobs, Attempt::Optimistic).await {
             Ok(outcomes) => outcomes,
             // Nothing was stored, or nobody knows. Alone, a job cannot spoil another.
             Err(_) => {
@@ -211,7 +211,7 @@ impl Writer {
             self.part_store.forget(tries);
             tries += 1;
             let outcome = match job {
-                Job::Commits(_) => match self.together(&[job], true).await {
+                Job::Commits(_) => match self.together(&[job], Attempt::Careful).await {
                     Ok(mut outcomes) => return outcomes.pop().unwrap_or_else(|| Ok(Removal::default())),
                     Err(fault) => Err(fault),
                 },

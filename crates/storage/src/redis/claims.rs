@@ -7,10 +7,16 @@ use serde_json::Value as Json;
 use superstep::{ClaimId, ClaimUse, ClaimView, Holder, StorageError, TakeOver, ThreadId};
 
 use super::server::{CLAIMS, Server, number, parts, text};
+use crate::base::claims::{busy, superseded};
 
 /// Builds the arguments of a claim that only has to belong to the thread.
 pub(super) fn staying(claim: &ClaimId) -> Vec<Vec<u8>> {
     vec![b"3".to_vec(), claim.as_str().as_bytes().to_vec()]
+}
+
+/// Builds the arguments of what ends a claim and everything that it was for.
+pub(super) fn last_arguments(shown: Option<&ClaimUse>) -> Vec<Vec<u8>> {
+    arguments(shown, true)
 }
 
 /// Builds the arguments of what a commit shows. `ended` means that a later commit of the same call ends the claim: a
@@ -49,7 +55,8 @@ pub(super) fn arguments(shown: Option<&ClaimUse>, ended: bool) -> Vec<Vec<u8>> {
 pub(super) fn refusal(thread: &ThreadId, kind: &str, detail: &str) -> Option<StorageError> {
     let detail: Json = serde_json::from_str(detail).ok()?;
     match kind {
-        "old" | "busy" => crate::base::claims::of_claim(thread, kind == "busy", &detail),
+        "busy" => busy(thread, &detail),
+        "old" => Some(superseded(thread, &detail)),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! What decodes the values of hashes is given bytes that nobody stored, as in [`crate::codec::fuzz`].
 
 use super::{reader, server, state, store};
-use crate::codec::fuzz::{Noise, record, rounds};
+use crate::codec::fuzz::{FuzzBytes, record, rounds};
 
 /// Reads bytes as everything that a hash of ours holds.
 fn decoded(bytes: &[u8]) {
@@ -21,11 +21,11 @@ fn values_of_hashes() {
     let record = record().to_string();
     let held = record.replace("{\"set\":[4,1]}", "{\"at\":[4,17]}");
     let held = held.replace("{\"add\":[5,2,[1,{\"x\":\"y\"}]]}", "{\"at\":[5,18]}");
-    let mut noise = Noise(0xA076_1D64_78BD_642F);
+    let mut fuzz = FuzzBytes(0xA076_1D64_78BD_642F);
     for _ in 0..rounds() {
-        let bytes = match noise.below(2) {
-            0 => noise.spoil(record.as_bytes()),
-            _ => noise.spoil(held.as_bytes()),
+        let bytes = match fuzz.below(2) {
+            0 => fuzz.spoil(record.as_bytes()),
+            _ => fuzz.spoil(held.as_bytes()),
         };
         for line in [
             "\n",

@@ -42,11 +42,26 @@ use writer::{Job, Other, Outcome, Writer};
 
 /// Settings for using a server.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RedisOptions {
     /// What the names of our keys begin with.
     pub prefix: String,
     /// How long threads live; `None` is for ever.
     pub life: Option<RedisLife>,
+}
+
+impl RedisOptions {
+    /// Sets what the names of our keys begin with.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// Sets how long threads live; `None` is for ever.
+    pub fn life(mut self, life: impl Into<Option<RedisLife>>) -> Self {
+        self.life = life.into();
+        self
+    }
 }
 
 impl Default for RedisOptions {

@@ -7,18 +7,17 @@ use futures::future::BoxFuture;
 use superstep::{StorageError, Store, StoreConfig};
 
 use super::RedisSaver;
-use crate::base::{Address, Opened, Stores};
+use crate::base::{Address, OpenMode, Opened, Stores};
 
 pub(crate) fn open(
     address: Address,
     config: StoreConfig,
-    existing: bool,
+    mode: OpenMode,
 ) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
     Box::pin(async move {
-        let saver = if existing {
-            RedisSaver::open_existing(&address.url).await?
-        } else {
-            Some(RedisSaver::open(&address.url).await?)
+        let saver = match mode {
+            OpenMode::Existing => RedisSaver::open_existing(&address.url).await?,
+            OpenMode::Create => Some(RedisSaver::open(&address.url).await?),
         };
         match saver {
             Some(saver) => Opened::of(saver, config).await.map(Some),

@@ -9,7 +9,7 @@ use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value};
 use superstep::{CheckpointId, ClaimUse, StorageError, ThreadId};
 
-use super::claims::{arguments, refusal};
+use super::claims::{last_arguments, refusal};
 
 /// Layout of the keys that this release knows: since the second, long values are compressed; since the
 /// third, questions that wait are listed and can be withdrawn.
@@ -457,7 +457,7 @@ fn everything(thread: &ThreadId, when: &str, shown: Option<&ClaimUse>) -> Vec<Ve
     let mut all: Vec<Vec<u8>> = [thread.as_str(), "", when, ""]
         .map(|text| text.as_bytes().to_vec())
         .into();
-    all.extend(arguments(shown, true));
+    all.extend(last_arguments(shown));
     all
 }
 

@@ -8,7 +8,7 @@ use superstep::{CheckpointId, List, Name, Value};
 
 use crate::codec::compression;
 use crate::codec::plain::{Head, Record};
-use crate::codec::plan::ChannelState;
+use crate::codec::plan::{ChannelState, DeltaChain};
 
 /// Rows of a list after which its newest items are written once more in one row...
 const RUN: u32 = 64;
@@ -65,8 +65,8 @@ pub(super) fn index_parts(key: &[u8]) -> Option<(Name, CheckpointId)> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resolved {
     pub(super) state: ChannelState<u64>,
-    /// Changes since a record that stands by itself.
-    pub(super) depth: i64,
+    /// Changes since a record that stands by itself. They have no weight: see `writer::plan`.
+    pub(super) changes: DeltaChain,
 }
 
 impl Resolved {
@@ -86,7 +86,7 @@ impl Resolved {
             let record = read_record(text)?;
             at = record.continues.then(|| record.head.parent.clone()).flatten();
             if at.is_some() {
-                resolved.depth += 1;
+                resolved.changes.depth += 1;
             }
             if chain.len() > records.len() {
                 return Err("it builds on itself".to_owned());

@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::Value;
-use superstep::store::{Items, Kept, NewVectors, Outdated, Place, Prepared, Read};
+use superstep::store::{ItemPlace, Items, NewVectors, Outdated, Prepared, Read, StoredItem};
 use superstep::{StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
 use tokio::sync::oneshot;
 
 use super::server::{Own, STORE, Server, bytes, number, parts, text};
 use super::{Home, RedisOptions, read_url};
-use crate::base::quarantine::{ASIDE, aside};
+use crate::base::quarantine::{QUARANTINE, quarantined};
 
 /// Expired items removed in one go.
 const PAGE: usize = 500;
@@ -39,9 +39,16 @@ impl fmt::Debug for RedisStore {
 
 /// An item that cannot be read.
 pub(super) struct Broken {
-    place: Place,
+    place: ItemPlace,
     stored: Vec<u8>,
     pub(super) error: StorageError,
+}
+
+/// Visibility of items that have expired and are not removed yet.
+#[derive(Clone, Copy, Debug)]
+enum ExpiredItems {
+    Seen,
+    Unseen,
 }
 
 /// Changes made by a batch.
@@ -51,8 +58,11 @@ struct Change {
 }
 
 impl Change {
-    fn new(server: &Server, now: u64, unseen: bool) -> Self {
-        let unseen: &[u8] = if unseen { b"1" } else { b"0" };
+    fn new(server: &Server, now: u64, expired: ExpiredItems) -> Self {
+        let unseen: &[u8] = match expired {
+            ExpiredItems::Unseen => b"1",
+            ExpiredItems::Seen => b"0",
+        };
         Self {
             keys: vec![
                 server.keys.of_all("store:namespaces"),
@@ -157,7 +167,7 @@ impl Store for RedisStore {
         Some(&self.config)
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(Vec::new());
         };
@@ -188,7 +198,11 @@ impl Server {
         for (place, read) in std::mem::take(&mut batch.reads) {
             batch.answers[place] = self.item_answer(&batch, read, &mut touched).await?;
         }
-        let mut change = Change::new(self, batch.now, batch.unseen_until().is_some());
+        let expired = match batch.unseen_until() {
+            Some(_) => ExpiredItems::Unseen,
+            None => ExpiredItems::Seen,
+        };
+        let mut change = Change::new(self, batch.now, expired);
         let expires = |at: Option<u64>| at.unwrap_or(0).to_string().into_bytes();
         for ((namespace, key), at) in touched {
             change.add(self, "touch", &joined(&namespace), &key, vec![expires(at)]);
@@ -229,7 +243,7 @@ impl Server {
         &self,
         batch: &Prepared,
         read: Read,
-        touched: &mut Vec<(Place, Option<u64>)>,
+        touched: &mut Vec<(ItemPlace, Option<u64>)>,
     ) -> Result<StoreAnswer, StorageError> {
         let mut items = Items::new();
         match &read {
@@ -296,9 +310,9 @@ impl Server {
     }
 
     /// Moves an item that cannot be read out of the way of those that look for it, with what was stored as text.
-    pub(super) async fn set_aside(&self, broken: &Broken, now: u64) -> Result<(), StorageError> {
+    pub(super) async fn quarantine(&self, broken: &Broken, now: u64) -> Result<(), StorageError> {
         let (namespace, key) = (joined(&broken.place.0), &broken.place.1);
-        let away = format!("{ASIDE}.{namespace}");
+        let away = format!("{QUARANTINE}.{namespace}");
         let mut ask = redis::cmd("HEXISTS");
         ask.arg(items_key(self, &away)).arg(key);
         let new = match number(self.call(ask, "repairing items").await?) {
@@ -306,11 +320,11 @@ impl Server {
             _ => format!("{key} ({})", uuid::Uuid::new_v4().simple()),
         };
         let kept = serde_json::json!({
-            "value": aside(&String::from_utf8_lossy(&broken.stored)),
+            "value": quarantined(&String::from_utf8_lossy(&broken.stored)),
             "created_at": now,
             "updated_at": now,
         });
-        let mut change = Change::new(self, now, false);
+        let mut change = Change::new(self, now, ExpiredItems::Seen);
         let needs = vec![b"0".to_vec(), kept.to_string().into_bytes()];
         change.add(self, "put", &away, &new, needs);
         change.add(self, "remove", &namespace, key, Vec::new());
@@ -395,7 +409,7 @@ impl Server {
         let mut removed = 0;
         loop {
             let page = self.expired(now, Some(PAGE)).await?;
-            let mut change = Change::new(self, now, true);
+            let mut change = Change::new(self, now, ExpiredItems::Unseen);
             for member in &page {
                 if let Some((namespace, key)) = member.split_once('\0') {
                     change.add(self, "sweep", namespace, key, Vec::new());
@@ -414,7 +428,7 @@ impl Server {
 }
 
 /// Parses a stored item: when it was first put and when it expires, which scripts change, then the rest.
-pub(super) fn kept(place: &Place, stored: &[u8]) -> Result<Kept, StorageError> {
+pub(super) fn kept(place: &ItemPlace, stored: &[u8]) -> Result<StoredItem, StorageError> {
     let corrupt = |cause: String| StorageError::Corrupt {
         place: format!("Item {:?} of namespace {:?}", place.1, place.0),
         cause,
@@ -429,9 +443,9 @@ pub(super) fn kept(place: &Place, stored: &[u8]) -> Result<Kept, StorageError> {
     else {
         return Err(corrupt(format!("its first line is {line:?}")));
     };
-    let kept: Kept =
+    let kept: StoredItem =
         serde_json::from_slice(&stored[end + 1..]).map_err(|error| corrupt(error.to_string()))?;
-    Ok(Kept {
+    Ok(StoredItem {
         created_at,
         expires_at: (expires_at > 0).then_some(expires_at),
         ..kept

@@ -17,7 +17,8 @@ use super::reader::corrupt;
 use super::server::{COPY, FILL, Server, bytes, number, parts, place};
 use super::state::{index_key, index_parts, read_record};
 use super::writer::Writer;
-use crate::base::quarantine::{SET_ASIDE, withdrawals};
+use crate::base::Execution;
+use crate::base::quarantine::{QUARANTINE_REPAIR, withdrawals};
 use removal::Gone;
 
 const ROUNDS: usize = 16;
@@ -284,7 +285,7 @@ impl Writer {
             let removed = doomed.is_empty() || {
                 let removing = self
                     .server
-                    .remove(thread, &whole, &doomed, pruning.dry_run, &mut gone);
+                    .remove(thread, &whole, &doomed, Execution::of(pruning), &mut gone);
                 match removing.await {
                     Err(StorageError::Corrupt { .. }) if self.server.has_changed(thread, &whole).await? => {
                         false
@@ -398,7 +399,7 @@ impl Writer {
                 let mut gone = Gone::default();
                 if !self
                     .server
-                    .remove(thread, &whole, &doomed, false, &mut gone)
+                    .remove(thread, &whole, &doomed, Execution::Apply, &mut gone)
                     .await?
                 {
                     continue;
@@ -441,10 +442,10 @@ impl Writer {
             found.damage.push(Damage {
                 thread: None,
                 what: format!("{place} cannot be read: {cause}"),
-                repair: Some(SET_ASIDE.to_owned()),
+                repair: Some(QUARANTINE_REPAIR.to_owned()),
             });
             if repair {
-                self.server.set_aside(&broken, now_ms()).await?;
+                self.server.quarantine(&broken, now_ms()).await?;
                 found.repaired = true;
             }
         }

@@ -15,11 +15,31 @@ const PAGE: usize = 200;
 
 /// Rule about what is kept of a thread, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Retention {
     /// A thread that has not changed for so long.
     pub idle: Duration,
     /// What stays of it.
     pub keep: Keep,
+    /// Nothing is removed, only counted.
+    pub dry_run: bool,
+}
+
+impl Retention {
+    /// Creates a rule for threads that have not changed for so long.
+    pub fn new(idle: Duration, keep: Keep) -> Self {
+        Self {
+            idle,
+            keep,
+            dry_run: false,
+        }
+    }
+
+    /// Sets whether to count only.
+    pub fn dry_run(mut self, dry_run: bool) -> Self {
+        self.dry_run = dry_run;
+        self
+    }
 }
 
 /// Threads and checkpoints that a rule does not touch.
@@ -31,7 +51,7 @@ pub struct Exempt {
     pub checkpoints: Vec<CheckpointId>,
 }
 
-/// Applies a rule at the moment `now` (milliseconds since the Unix epoch), or with `dry_run` says what it would do.
+/// Applies a rule at the moment `now` (milliseconds since the Unix epoch), or in a dry run says what it would do.
 ///
 /// A thread that waits for an answer is never removed whole: somebody may be about to answer. `watch` is called with how many
 /// threads were looked at; when it answers `false`, the rest is left for another time.
@@ -40,7 +60,6 @@ pub async fn retain(
     rule: &Retention,
     now: u64,
     exempt: &Exempt,
-    dry_run: bool,
     watch: Watch<'_>,
 ) -> Result<Removal, StorageError> {
     let idle = u64::try_from(rule.idle.as_millis()).unwrap_or(u64::MAX);
@@ -72,7 +91,7 @@ pub async fn retain(
         seen += page.len() as u64;
         let pruning = |threads: Vec<ThreadId>| {
             let mut pruning = Pruning::threads(threads, rule.keep).retain(exempt.checkpoints.iter().cloned());
-            pruning.dry_run = dry_run;
+            pruning.dry_run = rule.dry_run;
             pruning
         };
         // Only asked whether to go on: what is counted here are threads.

@@ -9,12 +9,12 @@ use rusqlite::Connection;
 use superstep::{Integrity, Progress, Pruning, Removal, StorageError, StoreConfig};
 
 use super::fault::SqliteFault;
-use super::parts::unpacker;
+use super::parts::decoder;
 use super::queue::Queue;
 use super::reader::{Memo, Metas, Names, SqliteState, View};
 use super::writer::{Writer, epoch};
 use super::{SqliteOptions, schema};
-use crate::codec::pack::Unpacker;
+use crate::codec::encoding::ValueDecoder;
 use crate::codec::value_cache::ValueCache;
 
 /// Idle reading connections that are kept.
@@ -42,7 +42,7 @@ struct Reader {
     conn: Connection,
     metas: Metas,
     names: Names,
-    unpacker: Unpacker,
+    decoder: ValueDecoder,
 }
 
 impl Connections {
@@ -173,7 +173,7 @@ impl Connections {
             conn: moment.0,
             metas: &mut reader.metas,
             names: &mut reader.names,
-            unpacker: &mut reader.unpacker,
+            decoder: &mut reader.decoder,
             memo: Memo::default(),
             value_cache: epoch.map(|epoch| (&*self.value_cache, epoch)),
             hurry: false,
@@ -203,7 +203,7 @@ impl Reader {
             conn: of.connect()?,
             metas: Metas::default(),
             names: Names::default(),
-            unpacker: unpacker()?,
+            decoder: decoder()?,
         })
     }
 }

@@ -50,6 +50,7 @@ const FEW: usize = 16;
 
 /// Settings for opening a database.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct SqliteOptions {
     /// What an acknowledged commit survives.
     pub synchronous: Synchronous,
@@ -57,6 +58,26 @@ pub struct SqliteOptions {
     pub busy_timeout: Duration,
     /// About how many bytes of values that were read or written last are kept in memory.
     pub cache_bytes: u64,
+}
+
+impl SqliteOptions {
+    /// Sets what an acknowledged commit survives.
+    pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
+        self.synchronous = synchronous;
+        self
+    }
+
+    /// Sets how long to wait for another process that is writing.
+    pub fn busy_timeout(mut self, wait: Duration) -> Self {
+        self.busy_timeout = wait;
+        self
+    }
+
+    /// Sets about how many bytes of values are kept in memory.
+    pub fn cache_bytes(mut self, bytes: u64) -> Self {
+        self.cache_bytes = bytes;
+        self
+    }
 }
 
 impl Default for SqliteOptions {

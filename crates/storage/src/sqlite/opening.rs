@@ -7,18 +7,15 @@ use futures::future::BoxFuture;
 use superstep::{StorageError, Store, StoreConfig};
 
 use super::{SqliteOptions, SqliteSaver};
-use crate::base::{Address, OPENING, Opened, Stores, blocking};
+use crate::base::{Address, OPENING, OpenMode, Opened, Stores, blocking};
 
 pub(crate) fn open(
     address: Address,
     config: StoreConfig,
-    _: bool,
+    _: OpenMode,
 ) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
     Box::pin(async move {
-        let options = SqliteOptions {
-            synchronous: address.synchronous,
-            ..SqliteOptions::default()
-        };
+        let options = SqliteOptions::default().synchronous(address.synchronous);
         // Opening may migrate a large file, which takes its time.
         let saver = blocking(OPENING, move || SqliteSaver::open_with(address.path, options)).await?;
         Opened::of(saver, config).await.map(Some)

@@ -6,8 +6,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use superstep::StorageError;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use crate::codec::pack::{
-    Compressor, Content, Packed, Packer, PartSink, Unpackable, Unpacker, hash, read_refs, refs_blob,
+use crate::codec::encoding::{
+    Compressor, Content, EncodeError, EncodedValue, LongList, PartSink, ValueDecoder, ValueEncoder, hash,
+    read_refs, refs_blob,
 };
 
 use super::fault::SqliteFault;
@@ -27,16 +28,16 @@ fn no_memory(error: std::io::Error) -> StorageError {
     }
 }
 
-/// Creates the unpacker that decodes stored values.
-pub(super) fn unpacker() -> Result<Unpacker, StorageError> {
-    Unpacker::new().map_err(no_memory)
+/// Creates the decoder that decodes stored values.
+pub(super) fn decoder() -> Result<ValueDecoder, StorageError> {
+    ValueDecoder::new().map_err(no_memory)
 }
 
 /// The parts of a database.
 pub(super) struct PartStore {
     compressor: Compressor,
-    unpacker: Unpacker,
-    packer: Packer,
+    decoder: ValueDecoder,
+    encoder: ValueEncoder,
     /// Parts by a hash of their content. Its seed differs from process to process, so nobody can make two contents meet.
     met: HashMap<u128, i64>,
     seed: u64,
@@ -44,73 +45,73 @@ pub(super) struct PartStore {
     owed: HashMap<i64, i64>,
 }
 
-/// The sink while a value is packed.
+/// The sink while a value is encoded.
 struct PartWriter<'a> {
     conn: &'a Connection,
     compressor: &'a mut Compressor,
-    unpacker: &'a mut Unpacker,
+    decoder: &'a mut ValueDecoder,
     met: &'a mut HashMap<u128, i64>,
     owed: &'a mut HashMap<i64, i64>,
     seed: u64,
 }
 
-/// Source of what is packed.
+/// Source of what is encoded.
 pub(super) enum PartSource<'a, I> {
     /// A value.
     Value(&'a superstep::Value),
-    /// Items of a list; with `share`, many of them become a part themselves.
-    Items(I, bool),
+    /// Items of a list.
+    Items(I, LongList),
 }
 
 impl PartStore {
     pub(super) fn new() -> Result<Self, StorageError> {
         Ok(Self {
             compressor: Compressor::new().map_err(no_memory)?,
-            unpacker: unpacker()?,
-            packer: Packer::default(),
+            decoder: decoder()?,
+            encoder: ValueEncoder::default(),
             met: HashMap::new(),
             seed: uuid::Uuid::new_v4().as_u64_pair().0,
             owed: HashMap::new(),
         })
     }
 
-    /// Returns the unpacker that decodes stored values.
-    pub(super) fn unpacker(&mut self) -> &mut Unpacker {
-        &mut self.unpacker
+    /// Returns the decoder that decodes stored values.
+    pub(super) fn decoder(&mut self) -> &mut ValueDecoder {
+        &mut self.decoder
     }
 
     /// Forgets everything that is known of the database.
     pub(super) fn forget(&mut self) {
         self.met.clear();
         self.owed.clear();
-        self.packer.forget();
+        self.encoder.forget();
     }
 
-    /// Releases the values that were packed; they may be dropped after this.
+    /// Releases the values that were encoded; they may be dropped after this.
     pub(super) fn let_go(&mut self) {
-        self.packer.forget();
+        self.encoder.forget();
     }
 
-    /// Packs a value for a row that is about to be stored, and counts its references.
-    pub(super) fn pack<'v>(
+    /// Encodes a value for a row that is about to be stored, and counts its references.
+    pub(super) fn encode<'v>(
         &mut self,
         conn: &Connection,
         source: PartSource<'v, impl Iterator<Item = &'v superstep::Value>>,
-    ) -> Result<Packed, Unpackable<SqliteFault>> {
+    ) -> Result<EncodedValue, EncodeError<SqliteFault>> {
         let mut desk = PartWriter {
             conn,
             compressor: &mut self.compressor,
-            unpacker: &mut self.unpacker,
+            decoder: &mut self.decoder,
             met: &mut self.met,
             owed: &mut self.owed,
             seed: self.seed,
         };
-        let packed = match source {
-            PartSource::Value(value) => self.packer.value(value, &mut desk)?,
-            PartSource::Items(items, share) => self.packer.list(items, share, &mut desk)?,
+        let encoded = match source {
+            PartSource::Value(value) => self.encoder.value(value, &mut desk)?,
+            PartSource::Items(items, long) => self.encoder.list(items, long, &mut desk)?,
         };
-        self.refer(&packed.refs);
-        Ok(packed)
+        self.refer(&encoded.refs);
+        Ok(encoded)
     }
 
     /// Records that a row refers to these parts.
@@ -261,7 +262,7 @@ impl PartWriter<'_> {
             let data = row.get_ref(1)?.as_blob().unwrap_or_default();
             // A damaged part equals nothing.
             if self
-                .unpacker
+                .decoder
                 .text(data)
                 .is_ok_and(|(text, referring)| *text == *part.text && referring == part.referring)
             {

@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use superstep::StorageError;
 use tokio::sync::oneshot;
 
-use super::writer::{Job, Outcome, Request, Writer};
+use super::writer::{Job, Outcome, Request, WhenLocked, Writer};
 
 /// Commits and other jobs after which a transaction is closed: bounds how long the first caller waits for the last.
 const GROUP: usize = 256;
@@ -127,7 +127,7 @@ impl Queue {
         };
         let group = take_group(&mut state.waiting);
         drop(state);
-        let undone = lease.writer(|writer| writer.serve(group, false));
+        let undone = lease.writer(|writer| writer.serve(group, WhenLocked::Return));
         let mut state = self.state.lock();
         // Another program writes: the thread has the patience to wait for it.
         for request in undone.into_iter().rev() {
@@ -187,7 +187,7 @@ impl Queue {
             };
             let group = take_group(&mut state.waiting);
             drop(state);
-            lease.writer(|writer| writer.serve(group, true));
+            lease.writer(|writer| writer.serve(group, WhenLocked::Wait));
             drop(lease);
             state = self.state.lock();
         }

@@ -13,7 +13,7 @@ use superstep::{
     ThreadId, Value,
 };
 
-use crate::codec::pack::Unpacker;
+use crate::codec::encoding::ValueDecoder;
 use crate::codec::plan::{self, SOURCES, read_metadata};
 use crate::codec::value_cache::ValueCache;
 
@@ -75,7 +75,7 @@ pub(super) struct View<'a> {
     pub(super) conn: &'a Connection,
     pub(super) metas: &'a mut Metas,
     pub(super) names: &'a mut Names,
-    pub(super) unpacker: &'a mut Unpacker,
+    pub(super) decoder: &'a mut ValueDecoder,
     pub(super) memo: Memo,
     /// What is in memory, and the count of removals at the moment that is read.
     pub(super) value_cache: Option<(&'a ValueCache<SqliteState>, i64)>,

@@ -87,10 +87,7 @@ mod tests {
     }
 
     fn open(file: &Path) -> SqliteSaver {
-        let options = SqliteOptions {
-            synchronous: Synchronous::Normal,
-            ..SqliteOptions::default()
-        };
+        let options = SqliteOptions::default().synchronous(Synchronous::Normal);
         SqliteSaver::open_with(file, options).expect("opens")
     }
 

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use async_trait::async_trait;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
-use superstep::store::{NewVectors, Order, Outdated, Place, Prepared, Read, Search};
+use superstep::store::{ItemPlace, NewVectors, Order, Outdated, Prepared, Read, Search};
 use superstep::{Item, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, Value};
 
 use super::SqliteSaver;
@@ -78,13 +78,13 @@ impl Store for SqliteStore {
         Some(&self.config)
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(Vec::new());
         };
         let (embedding, dims) = (index.embedding().to_owned(), index.dims);
         let found = self.saver.read("looking for items to embed again", move |view| {
-            outdated(view.conn, (&embedding, dims), after, limit)
+            outdated(view.conn, &embedding, dims, after, limit)
         });
         Ok(found.await?)
     }
@@ -102,13 +102,14 @@ impl Store for SqliteStore {
 }
 
 /// Vectors filed under no name are none: what a put said about how the item is found, as JSON.
-pub(super) const SAID: &str = "";
+pub(super) const PUT_INDEX: &str = "";
 
 /// Finds outdated items. What was excluded is not outdated; before that was recorded, it is what no word finds.
 fn outdated(
     conn: &Connection,
-    (embedding, dims): (&str, usize),
-    after: Option<Place>,
+    embedding: &str,
+    dims: usize,
+    after: Option<ItemPlace>,
     limit: usize,
 ) -> Result<Vec<Outdated>, SqliteFault> {
     let sql = format!(
@@ -124,7 +125,7 @@ fn outdated(
     let (namespace, key) = after.map_or_else(Default::default, |(namespace, key)| (joined(&namespace), key));
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(params![
-        SAID,
+        PUT_INDEX,
         namespace,
         key,
         (4 * dims) as i64,
@@ -137,7 +138,7 @@ fn outdated(
         let said: Option<String> = row.get(8)?;
         let said = said.map(|said| serde_json::from_str(&said)).transpose();
         found.push(Outdated {
-            said: said.map_err(|error| {
+            index_paths: said.map_err(|error| {
                 SqliteFault::corrupt(
                     format!("Item {:?} of namespace {:?}", item.key, item.namespace),
                     error,

@@ -7,7 +7,7 @@ use superstep::{
     CheckpointId, CheckpointUsage, KeySums, StorageError, ThreadBreakdown, ThreadId, ThreadUsage, Usage,
 };
 
-use crate::codec::pack::read_refs;
+use crate::codec::encoding::read_refs;
 use crate::codec::record::Delta;
 
 use super::columns::{IdColumn, time_text};

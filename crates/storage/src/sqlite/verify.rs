@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rusqlite::ErrorCode;
 use superstep::{CheckpointId, Damage, Integrity, ListQuery, Progress, StorageError, ThreadId};
 
-use crate::codec::pack::read_refs;
+use crate::codec::encoding::read_refs;
 use crate::codec::record::Delta;
 
 use super::columns::IdColumn;
@@ -14,7 +14,7 @@ use super::reader::{Memo, Space, View, refs_of_writes};
 use super::step_index;
 use super::store::{COLUMNS, Stored};
 use super::waiting;
-use crate::base::quarantine::SET_ASIDE;
+use crate::base::quarantine::QUARANTINE_REPAIR;
 
 /// Messages of the database's own check that are asked for.
 const MESSAGES: i64 = 20;
@@ -131,7 +131,7 @@ impl View<'_> {
             match id {
                 Some(id) => {
                     findings.items.push(id);
-                    findings.damage(None, what, Some(SET_ASIDE));
+                    findings.damage(None, what, Some(QUARANTINE_REPAIR));
                 }
                 None => {
                     findings.damage(None, format!("Items of the store: {what}"), None);

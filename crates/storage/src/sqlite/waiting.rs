@@ -9,7 +9,7 @@ use superstep::{
 };
 
 use crate::base::quarantine::{ABANDONED, passed_over};
-use crate::codec::pack::split;
+use crate::codec::encoding::split;
 use crate::codec::record::Rows;
 
 use super::columns::{IdColumn, id_column, time_text};

@@ -33,8 +33,8 @@ use tokio::sync::oneshot;
 
 use crate::base::presence::Presence;
 use crate::codec::chain::{self, Chained};
-use crate::codec::pack::{Packed, Unpackable, read_refs, refers, refs_blob, split};
-use crate::codec::plan::{self, StoredSlot as _, Tables, plan};
+use crate::codec::encoding::{EncodeError, EncodedValue, LongList, read_refs, refers, refs_blob, split};
+use crate::codec::plan::{self, DeltaChain, StoredSlot as _, Tables, plan};
 use crate::codec::record::{Delta, Rows, Tasks};
 use crate::codec::text::uuid_bytes;
 use crate::codec::value::{nested, short};
@@ -180,8 +180,17 @@ pub(super) struct Writer {
     begun: bool,
     /// How long another program is waited for, and whether it is at all.
     patience: Duration,
-    patient: bool,
+    when_locked: WhenLocked,
     pages: Arc<AtomicU32>,
+}
+
+/// Treatment of requests while another program writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WhenLocked {
+    /// They wait for it.
+    Wait,
+    /// They are returned undone.
+    Return,
 }
 
 /// Returns whether another program holds the lock of the file.
@@ -241,16 +250,15 @@ impl Writer {
             planning: false,
             begun: false,
             patience,
-            patient: true,
+            when_locked: WhenLocked::Wait,
             pages,
         })
     }
 
-    /// Executes requests and answers them. Without patience, requests that another program's writing blocks are
-    /// returned undone.
-    pub(super) fn serve(&mut self, group: Vec<Request>, patient: bool) -> Vec<Request> {
-        self.be_patient(patient);
-        if !patient {
+    /// Executes requests and answers them; returns those that it has left undone.
+    pub(super) fn serve(&mut self, group: Vec<Request>, when_locked: WhenLocked) -> Vec<Request> {
+        self.set_when_locked(when_locked);
+        if when_locked == WhenLocked::Return {
             match self.begin() {
                 Err(fault) if is_locked(&fault) => return group,
                 // What else is wrong is found by trying.
@@ -270,12 +278,15 @@ impl Writer {
     }
 
     /// Sets whether to wait for another program that is writing.
-    fn be_patient(&mut self, patient: bool) {
-        if patient != self.patient {
-            let wait = if patient { self.patience } else { Duration::ZERO };
+    fn set_when_locked(&mut self, when_locked: WhenLocked) {
+        if when_locked != self.when_locked {
+            let wait = match when_locked {
+                WhenLocked::Wait => self.patience,
+                WhenLocked::Return => Duration::ZERO,
+            };
             // It only fails for a connection that is closed.
             let _ = self.conn.busy_timeout(wait);
-            self.patient = patient;
+            self.when_locked = when_locked;
         }
     }
 
@@ -287,7 +298,7 @@ impl Writer {
     fn group(&mut self, jobs: &[&Job]) -> Vec<Outcome> {
         let first = self.together(jobs);
         if first.is_err() {
-            self.be_patient(true);
+            self.set_when_locked(WhenLocked::Wait);
         }
         match first {
             Ok(outcomes) => outcomes,
@@ -308,7 +319,7 @@ impl Writer {
         if outcomes.is_ok() || self.has_steps.get() == had_steps {
             return outcomes;
         }
-        self.be_patient(true);
+        self.set_when_locked(WhenLocked::Wait);
         self.attempt(jobs)
     }
 

@@ -18,7 +18,7 @@ const FORMAT: &str = "superstep-thread/1";
 const LONGEST_LINE: u64 = 1 << 30;
 /// The first line of a file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+struct FileHeader {
     format: String,
     thread: ThreadId,
     checkpoints: u64,
@@ -269,7 +269,7 @@ pub async fn export(
     watch: Watch<'_>,
 ) -> Result<u64, TransferError> {
     let mut reader = Reader::open(from, thread).await?;
-    let head = Head {
+    let head = FileHeader {
         format: FORMAT.to_owned(),
         thread: thread.clone(),
         checkpoints: reader.total,
@@ -338,10 +338,10 @@ impl Lines<'_> {
         }
     }
 
-    fn head(&mut self) -> Result<Head, TransferError> {
+    fn head(&mut self) -> Result<FileHeader, TransferError> {
         const WRONG: &str = "it is not the beginning of an exported thread";
         let parsed = match self.next()? {
-            Some(text) => serde_json::from_str::<Head>(text.trim_start_matches('\u{feff}')).ok(),
+            Some(text) => serde_json::from_str::<FileHeader>(text.trim_start_matches('\u{feff}')).ok(),
             None => None,
         };
         let head = parsed.ok_or_else(|| self.wrong(WRONG))?;

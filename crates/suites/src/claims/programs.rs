@@ -4,9 +4,9 @@
 use super::*;
 use crate::{Program, Running};
 
-type Check = for<'a> fn(&'a [Program; 2]) -> Running<'a>;
+type ClaimCheck = for<'a> fn(&'a [Program; 2]) -> Running<'a>;
 
-pub(crate) const CASES: [(&str, Check); 4] = [
+pub(crate) const CASES: [(&str, ClaimCheck); 4] = [
     (
         "claims: a claim that another program takes is lost at once",
         |programs| Box::pin(taken(programs)),

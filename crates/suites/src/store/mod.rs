@@ -89,20 +89,20 @@ pub struct Bench {
 }
 
 /// One named expectation.
-pub struct Case {
+pub struct StoreCase {
     /// Group and name, e.g. `filters: texts`.
     pub name: &'static str,
     setup: fn(&mut StoreConfig),
     check: for<'a> fn(&'a Bench) -> Running<'a>,
 }
 
-impl fmt::Debug for Case {
+impl fmt::Debug for StoreCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
 }
 
-impl Case {
+impl StoreCase {
     /// Runs the case on an empty store that `make` opens with its configuration.
     pub async fn run(&self, make: &impl AsyncFn(StoreConfig) -> Arc<dyn Store>) -> Outcome {
         let clock = Arc::new(HandClock(AtomicU64::new(1_700_000_000_000)));
@@ -158,8 +158,8 @@ fn one_field(config: &mut StoreConfig) {
 macro_rules! cases {
     ($($name:literal, $setup:ident => $check:path,)*) => {
         /// Returns every case, in the order of the report.
-        pub fn cases() -> Vec<Case> {
-            vec![$(Case { name: $name, setup: $setup, check: |bench| Box::pin($check(bench)) },)*]
+        pub fn cases() -> Vec<StoreCase> {
+            vec![$(StoreCase { name: $name, setup: $setup, check: |bench| Box::pin($check(bench)) },)*]
         }
     };
 }

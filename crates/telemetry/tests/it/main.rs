@@ -26,10 +26,9 @@ fn graph() -> Graph {
 }
 
 /// Runs the graph while its spans are exported; gives what the collector got.
-fn exported(change: impl FnOnce(&mut Options)) -> (Vec<Seen>, Collector) {
+fn exported(change: impl FnOnce(Options) -> Options) -> (Vec<Seen>, Collector) {
     let collector = Collector::start();
-    let mut options = Options::to(&collector.address());
-    change(&mut options);
+    let options = change(Options::to(&collector.address()));
     let telemetry = Telemetry::start(options).unwrap();
     let subscriber = tracing_subscriber::registry().with(telemetry.layer());
     tracing::subscriber::with_default(subscriber, || {
@@ -55,10 +54,7 @@ fn second_subscriber() -> tracing::Dispatch {
 #[test]
 fn runs_steps_tasks_and_attempts_arrive_with_their_order_fields_and_errors() {
     let _second = second_subscriber();
-    let (spans, collector) = exported(|options| {
-        options.service_name = Some("refunds".into());
-        options.headers = vec![("x-key".into(), "k1".into())];
-    });
+    let (spans, collector) = exported(|options| options.service_name("refunds").header("x-key", "k1"));
     assert_eq!(collector.header("x-key").as_deref(), Some("k1"));
     assert_eq!(
         collector.header("content-type").as_deref(),
@@ -156,7 +152,7 @@ fn what_is_over_is_sent_with_the_times_at_which_it_was_done() {
 #[test]
 fn content_is_exported_when_asked_for() {
     let _second = second_subscriber();
-    let (spans, _collector) = exported(|options| options.content = true);
+    let (spans, _collector) = exported(|options| options.content(true));
     let task = spans.iter().find(|span| span.label() == "task a").unwrap();
     assert_eq!(task.field("input"), r#"{"log":["secret question"]}"#);
     assert_eq!(task.field("output"), r#"{"log":["secret answer"]}"#);
@@ -184,10 +180,9 @@ fn a_collector_that_is_not_there_is_named_and_waited_for_briefly() {
 }
 
 /// Runs graphs while what they cost is exported.
-fn costs(change: impl FnOnce(&mut Options), work: impl FnOnce(&tokio::runtime::Runtime)) -> Collector {
+fn costs(change: impl FnOnce(Options) -> Options, work: impl FnOnce(&tokio::runtime::Runtime)) -> Collector {
     let collector = Collector::start();
-    let mut options = Options::to(&collector.address());
-    change(&mut options);
+    let options = change(Options::to(&collector.address()));
     let telemetry = Telemetry::start(options).unwrap();
     let subscriber = tracing_subscriber::registry().with(telemetry.layer());
     tracing::subscriber::with_default(subscriber, || {
@@ -224,7 +219,7 @@ fn what_runs_cost_arrives_as_sums_and_histograms() {
     let _second = second_subscriber();
     let mut reported = Vec::new();
     let collector = costs(
-        |_| {},
+        |options| options,
         |runtime| {
             let meter = Meter::new();
             for thread in ["1", "2"] {
@@ -297,7 +292,7 @@ fn a_run_that_nobody_waited_for_was_measured_and_without_metrics_nothing_is() {
                 .unwrap_err();
         });
     };
-    let points = costs(|_| {}, dropped).points().unwrap();
+    let points = costs(|options| options, dropped).points().unwrap();
     let point = |metric: &str| points.iter().find(|point| point.metric == metric).unwrap();
     let duration = point("superstep.run.duration");
     assert_eq!(
@@ -307,10 +302,10 @@ fn a_run_that_nobody_waited_for_was_measured_and_without_metrics_nothing_is() {
     assert!((duration.sum - 0.5).abs() < 1e-6, "{duration:?}");
     assert_eq!(point("superstep.run.tasks").sum, 1.0);
 
-    let collector = costs(|options| options.metrics = None, dropped);
+    let collector = costs(|options| options.metrics(None), dropped);
     assert!(collector.points().is_none());
     assert!(!collector.spans().is_empty());
-    let collector = costs(|options| options.traces = None, dropped);
+    let collector = costs(|options| options.traces(None), dropped);
     assert!(collector.points().is_some());
     assert!(collector.spans().is_empty());
 }

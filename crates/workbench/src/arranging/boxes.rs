@@ -2,7 +2,7 @@
 
 /// A box to be placed.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct LayoutBox {
     /// Its size, with the room that its labels need.
     pub(crate) width: f64,
     pub(crate) height: f64,

@@ -1,7 +1,7 @@
 //! How good an arrangement is to look at: crossings of its wires and their length, as straight lines between the ports.
 //! The interface's tests measure ELK the same way (`ui/src/canvas/layout-figures.ts`).
 
-use super::boxes::{Link, Place};
+use super::boxes::{LayoutBox, Link};
 
 /// The fewer the better, crossings first.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -12,7 +12,7 @@ pub(super) struct Figures {
 
 /// Measures places. A wire behind a box that is not at its end is a crossing, too. Wires that share an end do not cross
 /// there; those that lead back have lanes of their own.
-pub(super) fn figures(boxes: &[Place], links: &[Link], places: &[(f64, f64)]) -> Figures {
+pub(super) fn figures(boxes: &[LayoutBox], links: &[Link], places: &[(f64, f64)]) -> Figures {
     let wires: Vec<[(f64, f64); 2]> = links
         .iter()
         .map(|link| {
@@ -44,7 +44,7 @@ pub(super) fn figures(boxes: &[Place], links: &[Link], places: &[(f64, f64)]) ->
 }
 
 /// Returns whether a wire to the right passes between the left and the right side of a box at the box's height.
-fn is_behind([from, to]: &[(f64, f64); 2], each: &Place, (x, y): (f64, f64)) -> bool {
+fn is_behind([from, to]: &[(f64, f64); 2], each: &LayoutBox, (x, y): (f64, f64)) -> bool {
     if x < from.0 || x + each.width > to.0 {
         return false;
     }

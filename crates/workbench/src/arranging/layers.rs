@@ -1,7 +1,7 @@
 //! Which layer each box is in. Links that lead back are left out: the canvas leads them round. Links over several
 //! layers get a bend in each, so that they take part in the order and are given room.
 
-use super::boxes::{End, Link, Place};
+use super::boxes::{End, LayoutBox, Link};
 
 /// More bends than this would be most of the work: the longest links get none then.
 const MOST_BENDS: usize = 60_000;
@@ -42,7 +42,7 @@ pub(super) struct Layered {
 }
 
 /// Puts the boxes into layers and the links between them.
-pub(super) fn layered(boxes: &[Place], links: &[Link]) -> Layered {
+pub(super) fn layered(boxes: &[LayoutBox], links: &[Link]) -> Layered {
     let count = boxes.len();
     let mut out = vec![Vec::new(); count];
     for (index, link) in links.iter().enumerate() {
@@ -68,7 +68,7 @@ pub(super) fn layered(boxes: &[Place], links: &[Link]) -> Layered {
 }
 
 /// Returns which links close a cycle, seen from the first box and in the order of the list.
-fn leading_back(boxes: &[Place], links: &[Link], out: &[Vec<usize>]) -> Vec<bool> {
+fn leading_back(boxes: &[LayoutBox], links: &[Link], out: &[Vec<usize>]) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {
         Not,
@@ -115,7 +115,7 @@ fn leading_back(boxes: &[Place], links: &[Link], out: &[Vec<usize>]) -> Vec<bool
 
 /// Computes the longest path from a source to each box; then boxes with more links away from them than to them move as
 /// far right as they can.
-fn layers_of(boxes: &[Place], links: &[Link], forward: &[usize]) -> Vec<usize> {
+fn layers_of(boxes: &[LayoutBox], links: &[Link], forward: &[usize]) -> Vec<usize> {
     let count = boxes.len();
     let mut after = vec![Vec::new(); count];
     let mut waiting = vec![0usize; count];
@@ -199,7 +199,7 @@ fn parts(count: usize, links: &[Link]) -> Vec<usize> {
 }
 
 /// Creates spans for the forward links, with bends where they pass a layer.
-fn bends(boxes: &[Place], links: &[Link], forward: &[usize], items: &mut Vec<Item>) -> Vec<Span> {
+fn bends(boxes: &[LayoutBox], links: &[Link], forward: &[usize], items: &mut Vec<Item>) -> Vec<Span> {
     let length = |index: usize| items[links[index].to].layer - items[links[index].from].layer;
     let mut lengths: Vec<usize> = forward.iter().map(|&index| length(index)).collect();
     lengths.sort_unstable();

@@ -10,7 +10,7 @@ mod places;
 
 use std::sync::Arc;
 
-use self::boxes::{Budget, End, Link, Place, Stopped};
+use self::boxes::{Budget, End, LayoutBox, Link, Stopped};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::wire::{ArrangeGraph, Arranged, Problem};
@@ -21,7 +21,7 @@ const MOST: usize = 400_000;
 
 /// Computes the left and upper sides of all boxes, in layers from left to right.
 pub(crate) fn arrange(
-    boxes: &[Place],
+    boxes: &[LayoutBox],
     links: &[Link],
     budget: &mut Budget<'_>,
 ) -> Result<Vec<(f64, f64)>, Stopped> {
@@ -46,7 +46,7 @@ pub(crate) fn arrange(
 /// Changes neighbours of a layer as long as the drawing gets better by it: fewest crossings of the order are not yet
 /// fewest in the drawing, where long links are not bent.
 fn polished(
-    boxes: &[Place],
+    boxes: &[LayoutBox],
     links: &[Link],
     layered: &mut layers::Layered,
     mut places: Vec<(f64, f64)>,
@@ -105,7 +105,7 @@ impl Workbench {
 }
 
 /// Reads the boxes and links of a request, whose numbers may be anything.
-fn read(request: &ArrangeGraph) -> Result<(Vec<Place>, Vec<Link>), Problem> {
+fn read(request: &ArrangeGraph) -> Result<(Vec<LayoutBox>, Vec<Link>), Problem> {
     let count = request.boxes.len();
     if count > MOST || request.links.len() > MOST {
         return Err(Problem::invalid(text!(
@@ -124,7 +124,7 @@ fn read(request: &ArrangeGraph) -> Result<(Vec<Place>, Vec<Link>), Problem> {
     let boxes = request
         .boxes
         .iter()
-        .map(|each| Place {
+        .map(|each| LayoutBox {
             width: size(each.width),
             height: size(each.height),
             port: size(each.port),

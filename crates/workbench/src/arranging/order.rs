@@ -25,7 +25,17 @@ pub(super) fn orders(graph: &mut Layered, budget: &mut Budget<'_>) -> Result<Vec
         if tired == PATIENCE || !budget.spend(work)? {
             break;
         }
-        sweep(graph, round % 2 == 0, round % 4 >= 2);
+        let direction = if round % 2 == 0 {
+            Direction::Down
+        } else {
+            Direction::Up
+        };
+        let ties = if round % 4 >= 2 {
+            Ties::Reversed
+        } else {
+            Ties::Kept
+        };
+        sweep(graph, direction, ties);
         keep(graph, &mut kept);
         if !switch(graph, budget)? {
             break;
@@ -63,8 +73,23 @@ fn ranks(graph: &Layered) -> Vec<usize> {
     rank
 }
 
-/// Brings every item to the middle of its links, against the layers before it or behind it.
-fn sweep(graph: &mut Layered, down: bool, late: bool) {
+/// Direction of a sweep: against the layers before an item, or against those behind it.
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Down,
+    Up,
+}
+
+/// Order of items with the same middle: as they are, or the other way round.
+#[derive(Clone, Copy, PartialEq)]
+enum Ties {
+    Kept,
+    Reversed,
+}
+
+/// Brings every item to the middle of its links, layer by layer.
+fn sweep(graph: &mut Layered, direction: Direction, ties: Ties) {
+    let down = direction == Direction::Down;
     let mut rank: Vec<f64> = ranks(graph).into_iter().map(|at| at as f64).collect();
     let depth = graph.layers.len();
     let order: Vec<usize> = if down {
@@ -75,9 +100,14 @@ fn sweep(graph: &mut Layered, down: bool, late: bool) {
     for layer in order {
         let mut wanted: Vec<(f64, usize)> = graph.layers[layer]
             .iter()
-            .map(|&index| (middle(graph, &rank, index, down).unwrap_or(rank[index]), index))
+            .map(|&index| {
+                (
+                    middle(graph, &rank, index, direction).unwrap_or(rank[index]),
+                    index,
+                )
+            })
             .collect();
-        if late {
+        if ties == Ties::Reversed {
             // Among equals the other order is tried, too.
             wanted.reverse();
         }
@@ -91,7 +121,8 @@ fn sweep(graph: &mut Layered, down: bool, late: bool) {
 }
 
 /// Returns the mean place of what an item is linked to; a port further down counts a little more.
-fn middle(graph: &Layered, rank: &[f64], index: usize, down: bool) -> Option<f64> {
+fn middle(graph: &Layered, rank: &[f64], index: usize, direction: Direction) -> Option<f64> {
+    let down = direction == Direction::Down;
     let spans = if down {
         &graph.before[index]
     } else {
@@ -168,7 +199,7 @@ fn inversions(numbers: &[usize], width: usize) -> u64 {
 /// Lets neighbours change places where that takes crossings away; `false` when the budget ends.
 fn switch(graph: &mut Layered, budget: &mut Budget<'_>) -> Result<bool, Stopped> {
     let mut rank = ranks(graph);
-    let mut sides = Sides::default();
+    let mut sides = SpanEnds::default();
     let work = graph.items.len() + 4 * graph.spans.len();
     for _ in 0..ROUNDS {
         if !budget.spend(work)? {
@@ -198,12 +229,12 @@ fn switch(graph: &mut Layered, budget: &mut Budget<'_>) -> Result<bool, Stopped>
 
 /// Ends of the spans of two neighbours, from the top; kept so that a comparison allocates nothing.
 #[derive(Default)]
-struct Sides {
+struct SpanEnds {
     one: Vec<(usize, u64)>,
     other: Vec<(usize, u64)>,
 }
 
-impl Sides {
+impl SpanEnds {
     /// Counts the crossings between the spans of two neighbours, in their current order and swapped.
     fn compare(&mut self, graph: &Layered, rank: &[usize], one: usize, other: usize) -> (u64, u64) {
         let (mut now, mut then) = (0, 0);

@@ -1,7 +1,7 @@
 //! Heights and columns. Each item wants to stand where its links are straight; in a layer the wishes are met as well as
 //! the order and the distances allow (the least squares of an order: neighbours that want to pass each other share a place).
 
-use super::boxes::{Budget, Place, Stopped};
+use super::boxes::{Budget, LayoutBox, Stopped};
 use super::layers::Layered;
 
 /// Between two boxes of a layer, a box and a bend, two bends.
@@ -24,9 +24,9 @@ pub(super) fn heights(graph: &Layered, budget: &mut Budget<'_>) -> Result<Vec<f6
             break;
         }
         let sides = match round {
-            _ if round + 2 >= SWEEPS => Sides::Both,
-            _ if round % 2 == 0 => Sides::Before,
-            _ => Sides::After,
+            _ if round + 2 >= SWEEPS => FollowedLinks::Both,
+            _ if round % 2 == 0 => FollowedLinks::Before,
+            _ => FollowedLinks::After,
         };
         let depth = graph.layers.len();
         let layers: Vec<usize> = if round % 2 == 0 {
@@ -44,7 +44,7 @@ pub(super) fn heights(graph: &Layered, budget: &mut Budget<'_>) -> Result<Vec<f6
 
 /// Links that an item follows.
 #[derive(Clone, Copy, PartialEq)]
-enum Sides {
+enum FollowedLinks {
     Before,
     After,
     Both,
@@ -85,7 +85,7 @@ fn offsets(graph: &Layered, layer: &[usize]) -> Vec<f64> {
 }
 
 /// Moves the items of a layer to where their links want them.
-fn settle(graph: &Layered, layer: usize, sides: Sides, y: &mut [f64]) {
+fn settle(graph: &Layered, layer: usize, sides: FollowedLinks, y: &mut [f64]) {
     let items = &graph.layers[layer];
     let offsets = offsets(graph, items);
     // Blocks of items that stand as close as they may: the sum of their wishes, their weight, their number.
@@ -113,9 +113,9 @@ fn settle(graph: &Layered, layer: usize, sides: Sides, y: &mut [f64]) {
 
 /// Returns where an item's links are straight, and how much that matters. Bends matter most: a long link should be
 /// straight.
-fn wanted(graph: &Layered, index: usize, sides: Sides, y: &[f64]) -> (f64, f64) {
+fn wanted(graph: &Layered, index: usize, sides: FollowedLinks, y: &[f64]) -> (f64, f64) {
     let mut wishes: Vec<(f64, f64)> = Vec::new();
-    if sides != Sides::After {
+    if sides != FollowedLinks::After {
         for &span in &graph.before[index] {
             let span = &graph.spans[span];
             wishes.push((
@@ -124,7 +124,7 @@ fn wanted(graph: &Layered, index: usize, sides: Sides, y: &[f64]) -> (f64, f64) 
             ));
         }
     }
-    if sides != Sides::Before {
+    if sides != FollowedLinks::Before {
         for &span in &graph.after[index] {
             let span = &graph.spans[span];
             wishes.push((
@@ -191,7 +191,7 @@ fn apart(graph: &Layered, y: &mut [f64]) {
 }
 
 /// Returns the left and upper sides of the boxes.
-pub(super) fn positions(boxes: &[Place], graph: &Layered, y: &[f64]) -> Vec<(f64, f64)> {
+pub(super) fn positions(boxes: &[LayoutBox], graph: &Layered, y: &[f64]) -> Vec<(f64, f64)> {
     let mut widths = vec![0.0f64; graph.layers.len()];
     for (each, item) in boxes.iter().zip(&graph.items) {
         widths[item.layer] = widths[item.layer].max(each.width);

@@ -22,12 +22,12 @@ struct Measured {
     length: f64,
 }
 
-fn place(boxes: &[Place], links: &[Link]) -> Vec<(f64, f64)> {
+fn place(boxes: &[LayoutBox], links: &[Link]) -> Vec<(f64, f64)> {
     arrange(boxes, links, &mut Budget::new(BUDGET, &|_, _| true)).expect("nobody stops it")
 }
 
-fn card(height: f64) -> Place {
-    Place {
+fn card(height: f64) -> LayoutBox {
+    LayoutBox {
         width: 216.0,
         height,
         port: 22.0,
@@ -39,7 +39,7 @@ fn link(from: usize, to: usize) -> Link {
     Link { from, to, port: 22.0 }
 }
 
-fn overlap(boxes: &[Place], places: &[(f64, f64)]) -> Option<(usize, usize)> {
+fn overlap(boxes: &[LayoutBox], places: &[(f64, f64)]) -> Option<(usize, usize)> {
     let mut order: Vec<usize> = (0..boxes.len()).collect();
     order.sort_by(|&a, &b| places[a].0.total_cmp(&places[b].0));
     for (at, &one) in order.iter().enumerate() {
@@ -89,7 +89,7 @@ fn the_examples_are_placed_about_as_well_as_elk_places_them() {
 }
 
 /// Creates a graph that is the same in every run: links near each other, some far, some back.
-fn dense(count: usize, more: usize) -> (Vec<Place>, Vec<Link>) {
+fn dense(count: usize, more: usize) -> (Vec<LayoutBox>, Vec<Link>) {
     let mut seed = 7u64;
     let mut next = |most: usize| {
         seed = seed
@@ -97,7 +97,7 @@ fn dense(count: usize, more: usize) -> (Vec<Place>, Vec<Link>) {
             .wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) as usize % most
     };
-    let mut boxes: Vec<Place> = (0..count).map(|_| card(44.0 + 18.0 * next(4) as f64)).collect();
+    let mut boxes: Vec<LayoutBox> = (0..count).map(|_| card(44.0 + 18.0 * next(4) as f64)).collect();
     boxes[0].end = Some(End::First);
     boxes[count - 1].end = Some(End::Last);
     let mut links: Vec<Link> = (1..count)

@@ -144,15 +144,15 @@ impl From<&RunError> for Problem {
             }
             RunError::Storage(error) => return error.into(),
             _ => {
-                return Problem::new(error.code(), said(error));
+                return Problem::new(error.code(), message_of(error));
             }
         };
-        Problem::new(error.code(), said(error)).remedy(remedy)
+        Problem::new(error.code(), message_of(error)).remedy(remedy)
     }
 }
 
 /// Returns the message of the engine, with its pattern where people meet it often.
-fn said(error: &RunError) -> Text {
+fn message_of(error: &RunError) -> Text {
     match error {
         RunError::Recursion { limit } => text!(
             "Recursion limit of {limit} reached without hitting a stop condition. The thread is kept as it is: raise the \

@@ -144,14 +144,23 @@ impl AutosaveSlot {
         fs::read_to_string(self.history().join(copy.file())).ok()
     }
 
-    /// Keeps a copy of `text`, unless the newest copy is the same, or (without `force`) is only a moment old.
-    pub(crate) fn keep(&self, text: &str, force: bool) -> io::Result<()> {
+    /// Keeps a copy of `text` as [`keep`](Self::keep) does, unless the newest copy is only a moment old.
+    pub(crate) fn keep_unless_recent(&self, text: &str) -> io::Result<()> {
+        let newest = self.copies().into_iter().next();
+        let is_recent = |newest: &Copy| files::now_ms().saturating_sub(newest.at) < COPY_EVERY_MS;
+        match newest.as_ref().is_some_and(is_recent) {
+            true => Ok(()),
+            false => self.keep(text),
+        }
+    }
+
+    /// Keeps a copy of `text`, unless the newest copy is the same.
+    pub(crate) fn keep(&self, text: &str) -> io::Result<()> {
         let copies = self.copies();
         let now = files::now_ms();
         if let Some(newest) = copies.first() {
-            let recent = now.saturating_sub(newest.at) < COPY_EVERY_MS;
-            let same = || fs::read_to_string(self.history().join(newest.file())).is_ok_and(|old| old == text);
-            if (!force && recent) || same() {
+            let old = fs::read_to_string(self.history().join(newest.file()));
+            if old.is_ok_and(|old| old == text) {
                 return Ok(());
             }
         }
@@ -333,9 +342,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let slot = AutosaveSlot::of_draft(root.path(), "draft-1");
         let one = r#"{"format":"superstep/1","nodes":{"a":{}},"edges":[]}"#;
-        slot.keep(one, true).unwrap();
-        slot.keep(one, true).unwrap();
-        slot.keep("{}", false).unwrap();
+        slot.keep(one).unwrap();
+        slot.keep(one).unwrap();
+        slot.keep_unless_recent("{}").unwrap();
         let copies = slot.copies();
         assert_eq!(
             copies.len(),
@@ -343,7 +352,7 @@ mod tests {
             "the same text, or one a moment later, is no new copy"
         );
         assert_eq!((copies[0].nodes, copies[0].edges), (1, 0));
-        slot.keep("{}", true).unwrap();
+        slot.keep("{}").unwrap();
         assert_eq!(slot.copies().len(), 2);
         assert_eq!(slot.read_copy(&copies[0].id()).as_deref(), Some(one));
         assert_eq!(slot.read_copy("../../etc/passwd"), None);
@@ -379,7 +388,7 @@ mod tests {
         assert_eq!(AutosaveSlot::all(root.path()).len(), 1);
         slot.clear_unsaved().unwrap();
         assert!(slot.read_unsaved().is_none());
-        slot.keep("{}", true).unwrap();
+        slot.keep("{}").unwrap();
         slot.remove().unwrap();
         slot.remove().unwrap();
         assert_eq!(
@@ -395,8 +404,8 @@ mod tests {
             AutosaveSlot::of_draft(root.path(), "draft-1"),
             AutosaveSlot::of_path(root.path(), Path::new("/g/one.json")),
         );
-        draft.keep("{\"name\": \"a\"}", true).unwrap();
-        draft.keep("{\"name\": \"b\"}", true).unwrap();
+        draft.keep("{\"name\": \"a\"}").unwrap();
+        draft.keep("{\"name\": \"b\"}").unwrap();
         file.adopt(&draft);
         let ids = |slot: &AutosaveSlot| {
             slot.copies()
@@ -482,11 +491,11 @@ mod tests {
             hash: None,
         };
         files::write_atomic(&slot.history().join(old.file()), b"{}").unwrap();
-        slot.keep("{}", false).unwrap();
+        slot.keep_unless_recent("{}").unwrap();
         assert_eq!(slot.copies().len(), 1, "nothing changed");
-        slot.keep("{ }", false).unwrap();
+        slot.keep_unless_recent("{ }").unwrap();
         assert_eq!(slot.copies().len(), 2, "the last copy is older than a minute");
-        slot.keep("{  }", false).unwrap();
+        slot.keep_unless_recent("{  }").unwrap();
         assert_eq!(slot.copies().len(), 2);
         // A clock that was set back does not change the order.
         let future = Copy {
@@ -496,7 +505,7 @@ mod tests {
             hash: None,
         };
         files::write_atomic(&slot.history().join(future.file()), b"{   }").unwrap();
-        slot.keep("[]", true).unwrap();
+        slot.keep("[]").unwrap();
         assert_eq!(slot.read_copy(&slot.copies()[0].id()).as_deref(), Some("[]"));
     }
 }

@@ -1,11 +1,12 @@
 //! Breakpoints: kept by graph, so that every window on it stops at the same places.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::wire::{AppEvent, Breakpoint, Breakpoints, CheckBreakpoint, Empty, Problem, ReadBreakpoints};
+use crate::wire::{
+    AppEvent, Breakpoint, Breakpoints, ChangeBreakpoints, CheckBreakpoint, Empty, Problem, ReadBreakpoints,
+};
 use superstep_document::text;
 
 impl Workbench {
@@ -36,16 +37,17 @@ impl Workbench {
                 return Ok(());
             };
             let graph = self.ledger.followed(&thread.graph_key)?;
-            let before = self.ledger.breakpoints(&graph)?;
             let is_over = |point: &Breakpoint| point.once && point.id.as_deref() == Some(id);
-            if !before.iter().any(is_over) {
-                return Ok(());
+            let points = self.ledger.change_breakpoints(&graph, |points| {
+                let before = points.len();
+                points.retain(|point| !is_over(point));
+                points.len() < before
+            })?;
+            if let Some(points) = points {
+                self.hub.publish(AppEvent::Breakpoints {
+                    breakpoints: Breakpoints { graph, points },
+                });
             }
-            let points: Vec<Breakpoint> = before.into_iter().filter(|point| !is_over(point)).collect();
-            self.ledger.set_breakpoints(&graph, &points)?;
-            self.hub.publish(AppEvent::Breakpoints {
-                breakpoints: Breakpoints { graph, points },
-            });
             Ok(())
         };
         if let Err(problem) = forget() {
@@ -53,30 +55,47 @@ impl Workbench {
         }
     }
 
-    pub(crate) async fn breakpoints_set(
+    pub(crate) async fn breakpoints_change(
         self: &Arc<Self>,
-        mut request: Breakpoints,
+        request: ChangeBreakpoints,
     ) -> Result<Breakpoints, Problem> {
         if request.graph.is_empty() {
             return Err(Problem::invalid(text!("The breakpoints name no graph."))
                 .remedy(text!("Name the graph's file, or the id of a draft.")));
         }
-        let mut seen = HashSet::new();
-        request.points.retain(|point| {
-            seen.insert(match &point.id {
-                Some(id) => id.clone(),
-                None => point.to_string(),
-            })
-        });
         let this = self.clone();
         blocking(move || {
-            request.graph = this.ledger.followed(&request.graph)?;
-            this.ledger.set_breakpoints(&request.graph, &request.points)?;
-            this.hub.publish(AppEvent::Breakpoints {
-                breakpoints: request.clone(),
-            });
-            Ok(request)
+            let graph = this.ledger.followed(&request.graph)?;
+            let changed = this
+                .ledger
+                .change_breakpoints(&graph, |points| apply(&request, points))?;
+            let points = match changed {
+                Some(points) => {
+                    this.hub.publish(AppEvent::Breakpoints {
+                        breakpoints: Breakpoints {
+                            graph: graph.clone(),
+                            points: points.clone(),
+                        },
+                    });
+                    points
+                }
+                None => this.ledger.breakpoints(&graph)?,
+            };
+            Ok(Breakpoints { graph, points })
         })
         .await?
     }
+}
+
+/// Applies a change to the stored breakpoints; returns whether it changed any.
+fn apply(change: &ChangeBreakpoints, points: &mut Vec<Breakpoint>) -> bool {
+    let before = points.clone();
+    points.retain(|point| !change.removed.contains(&point.name()));
+    for point in &change.points {
+        match points.iter_mut().find(|stored| stored.name() == point.name()) {
+            Some(stored) => stored.clone_from(point),
+            None => points.push(point.clone()),
+        }
+    }
+    *points != before
 }

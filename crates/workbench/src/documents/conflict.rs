@@ -11,7 +11,7 @@ use superstep_document::text;
 
 /// The sides of a text with conflict marks.
 #[derive(Debug, Default, PartialEq)]
-struct Sides {
+struct ConflictSides {
     ours: String,
     theirs: String,
     base: Option<String>,
@@ -28,10 +28,10 @@ enum Part {
     Theirs,
 }
 
-impl Sides {
+impl ConflictSides {
     /// Parses the sides of a text; returns `None` when there are no marks, or when they do not fit together.
     fn of(text: &str) -> Option<Self> {
-        let mut sides = Sides::default();
+        let mut sides = ConflictSides::default();
         let mut base = String::new();
         let (mut part, mut conflicts, mut has_base) = (Part::Both, 0, false);
         for line in text.split_inclusive('\n') {
@@ -85,7 +85,7 @@ fn mark(line: &str) -> Option<(char, &str)> {
 
 /// Returns the diagnostic for a file with conflict marks, in place of the mistake that the first mark is.
 pub(super) fn diagnostic(document: &Document) -> Option<Diagnostic> {
-    Sides::of(document.source()?)?;
+    ConflictSides::of(document.source()?)?;
     Some(Diagnostic::error(
         "conflict-marks",
         "doc",
@@ -97,7 +97,7 @@ pub(super) fn diagnostic(document: &Document) -> Option<Diagnostic> {
 impl Workbench {
     pub(crate) async fn graph_conflict(self: &Arc<Self>, request: GraphRef) -> Result<ConflictView, Problem> {
         let document = self.document(&request.graph_id)?.source().document;
-        let sides = document.source().and_then(Sides::of).ok_or_else(|| {
+        let sides = document.source().and_then(ConflictSides::of).ok_or_else(|| {
             Problem::not_found(text!("The file has no conflict marks."))
                 .remedy(text!("Open the file again to see what it holds."))
         })?;
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn the_sides_of_a_text_are_distinguished() {
         let text = "a\n<<<<<<< HEAD\nb\n||||||| 1234\nold\n=======\nc\n>>>>>>> topic\nd\n";
-        let sides = Sides::of(text).unwrap();
+        let sides = ConflictSides::of(text).unwrap();
         assert_eq!(
             (sides.ours.as_str(), sides.theirs.as_str()),
             ("a\nb\nd\n", "a\nc\nd\n")
@@ -156,7 +156,7 @@ mod tests {
             ("HEAD", "topic")
         );
         let windows = text.replace('\n', "\r\n");
-        assert_eq!(Sides::of(&windows).unwrap().ours, "a\r\nb\r\nd\r\n");
+        assert_eq!(ConflictSides::of(&windows).unwrap().ours, "a\r\nb\r\nd\r\n");
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
             "{\"a\": \"<<<<<<< HEAD\"}\n",
             "<<<<<<<HEAD\nb\n=======\nc\n>>>>>>> x\n",
         ] {
-            assert_eq!(Sides::of(text), None, "{text:?}");
+            assert_eq!(ConflictSides::of(text), None, "{text:?}");
         }
     }
 }

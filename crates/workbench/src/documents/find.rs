@@ -41,7 +41,7 @@ impl Workbench {
         let this = self.clone();
         blocking(move || {
             let job = this.job(request.work.clone());
-            let mut search = Search {
+            let mut search = TextSearch {
                 pattern: &pattern,
                 replacement: request.replacement.as_deref(),
                 answer: TextFound::default(),
@@ -68,7 +68,7 @@ impl Workbench {
             for other in &open {
                 search.open(other);
             }
-            let mut walk = Walk::default();
+            let mut walk = FolderWalk::default();
             walk.folder(&folder, 0, &mut |looked| job.at(looked as u64, 0));
             search.answer.cut |= walk.cut;
             search.answer.cancelled |= walk.stopped;
@@ -88,7 +88,7 @@ impl Workbench {
     }
 }
 
-struct Search<'a> {
+struct TextSearch<'a> {
     pattern: &'a Pattern,
     replacement: Option<&'a str>,
     answer: TextFound,
@@ -96,7 +96,7 @@ struct Search<'a> {
     folder: Option<PathBuf>,
 }
 
-impl Search<'_> {
+impl TextSearch<'_> {
     fn open(&mut self, open: &OpenDocument) {
         let (document, path, rev) = open.searched();
         self.document(&document, path.as_deref(), Some(&open.id), version_of(rev));
@@ -184,14 +184,14 @@ pub(super) fn fingerprint_of(text: &str) -> String {
 
 /// The graph files of a folder, found with a bound on the work.
 #[derive(Debug, Default)]
-struct Walk {
+struct FolderWalk {
     files: Vec<PathBuf>,
     looked: usize,
     cut: bool,
     stopped: bool,
 }
 
-impl Walk {
+impl FolderWalk {
     fn folder(&mut self, folder: &Path, depth: usize, go_on: &mut dyn FnMut(usize) -> bool) {
         if depth > DEEPEST {
             self.cut = true;
@@ -259,10 +259,10 @@ mod tests {
         }
         #[cfg(unix)]
         std::os::unix::fs::symlink(dir.path(), dir.path().join("round")).unwrap();
-        let mut walk = Walk::default();
+        let mut walk = FolderWalk::default();
         walk.folder(dir.path(), 0, &mut |_| true);
         assert_eq!((walk.files.len(), walk.cut, walk.stopped), (600, false, false));
-        let mut stopped = Walk::default();
+        let mut stopped = FolderWalk::default();
         stopped.folder(dir.path(), 0, &mut |_| false);
         assert!(stopped.stopped && stopped.files.is_empty());
     }

@@ -61,12 +61,12 @@ struct Gathered {
     /// Of the document.
     of: String,
     files: Vec<(PathBuf, Stamp)>,
-    current: Current,
+    current: CurrentParts,
 }
 
 /// Current parts of a graph.
 #[derive(Clone, Debug)]
-pub(crate) struct Current {
+pub(crate) struct CurrentParts {
     pub(crate) sources: Arc<GraphSources>,
     pub(crate) version: Arc<GraphVersion>,
 }
@@ -224,13 +224,13 @@ impl Workbench {
     }
 
     /// Returns what a graph consists of now, reading it again only where a file has changed. May take long.
-    pub(crate) fn consists_of(&self, source: &GraphSource) -> Current {
+    pub(crate) fn consists_of(&self, source: &GraphSource) -> CurrentParts {
         if let Some(ran) = &source.earlier {
             let sources = Arc::new(ran.sources.clone());
             let mut version = sources.version();
             // What runs again is what the thread keeps already.
             version.id = ran.id.as_str().into();
-            return Current {
+            return CurrentParts {
                 sources,
                 version: Arc::new(version),
             };
@@ -243,7 +243,7 @@ impl Workbench {
             return known.current.clone();
         }
         let (sources, files) = self.gather(source);
-        let current = Current {
+        let current = CurrentParts {
             version: Arc::new(sources.version()),
             sources: Arc::new(sources),
         };

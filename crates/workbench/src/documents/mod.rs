@@ -75,7 +75,7 @@ struct DocumentState {
     disk: Option<Fingerprint>,
     /// Problems that only the text shows (see [`Document::parse`]).
     of_text: Vec<superstep_document::Diagnostic>,
-    found: Found,
+    found: Findings,
     recovered_at: Option<String>,
     timer: bool,
     /// The text that the first change since the last save replaced, until it is among the earlier versions.
@@ -88,12 +88,12 @@ struct DocumentState {
 
 /// Results of checking a document.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Found {
+struct Findings {
     diagnostics: Vec<Diagnostic>,
     leads: DynamicTargets,
 }
 
-impl Found {
+impl Findings {
     fn event(self, graph_id: &str) -> AppEvent {
         AppEvent::Diagnostics {
             graph_id: graph_id.to_owned(),
@@ -249,14 +249,14 @@ struct Subject {
 }
 
 impl Subject {
-    fn check(&self, workbench: &Workbench) -> Found {
+    fn check(&self, workbench: &Workbench) -> Findings {
         // The text's own problems are gone once there is a document that can be written.
         let unreadable = self.document.source().is_some();
         let of_text = self
             .of_text
             .iter()
             .filter(|d| unreadable || !matches!(d.code, "not-json" | "not-an-object" | "conflict-marks"));
-        let mut found = Found {
+        let mut found = Findings {
             diagnostics: of_text.map(wire_diagnostic).collect(),
             leads: DynamicTargets::new(),
         };
@@ -289,7 +289,7 @@ impl DocumentState {
     }
 
     /// Returns what is shown among the problems: what the check found, and an autosave that failed.
-    fn shown(&self) -> Found {
+    fn shown(&self) -> Findings {
         let mut found = self.found.clone();
         found.diagnostics.extend(self.unkept.as_ref().map(|problem| {
             let cause = problem.message_text();
@@ -433,12 +433,12 @@ impl Workbench {
     }
 
     /// Looks at an open document where that may take long, and says which revision it saw and what is shown for it.
-    async fn check_open(self: &Arc<Self>, open: &Arc<OpenDocument>) -> Result<(u32, Found), Problem> {
+    async fn check_open(self: &Arc<Self>, open: &Arc<OpenDocument>) -> Result<(u32, Findings), Problem> {
         let (this, open) = (self.clone(), open.clone());
         blocking(move || this.check_here(&open)).await
     }
 
-    fn check_here(&self, open: &OpenDocument) -> (u32, Found) {
+    fn check_here(&self, open: &OpenDocument) -> (u32, Findings) {
         let subject = open.state.lock().subject();
         let found = subject.check(self);
         let mut state = open.state.lock();

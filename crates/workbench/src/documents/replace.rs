@@ -12,7 +12,7 @@ use super::autosave::AutosaveSlot;
 use super::find::{fingerprint_of, version_of};
 use super::name_of;
 use super::opening::{graph_file, read_text};
-use super::texts::{self, Pattern, Place};
+use super::texts::{self, Pattern, TextPlace};
 use crate::Workbench;
 use crate::base::{blocking, files};
 use crate::wire::{
@@ -132,11 +132,11 @@ impl Workbench {
         document
             .apply(&Patch { ops })
             .map_err(|error| Problem::new(error.code(), error.to_string()).remedy(text!("Search again.")))?;
-        slot.keep(&text, true)
+        slot.keep(&text)
             .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
         let made = document.to_text();
         files::write_atomic(path, made.as_bytes()).map_err(|e| Problem::file(text!("save"), path, &e))?;
-        let _ = slot.keep(&made, true);
+        let _ = slot.keep(&made);
         Ok(Some(ReplacedFile {
             path: Some(path.to_string_lossy().into_owned()),
             graph_id: None,
@@ -173,7 +173,7 @@ fn ops_for(
     let mut order = Vec::new();
     let mut matches = 0;
     texts::visit(document, &mut |text| {
-        let Place::Value(pointer) = &text.place else {
+        let TextPlace::Value(pointer) = &text.place else {
             return true;
         };
         let wanted = |index: u32| {

@@ -73,12 +73,12 @@ impl NewFile {
                 });
             }
             if !known {
-                let _ = self.slot.keep(&there, true);
+                let _ = self.slot.keep(&there);
             }
         }
         // The autosave of the first change would have kept it; the save came before.
         if let Some(before) = &self.before {
-            let _ = self.old_slot.keep(before, true);
+            let _ = self.old_slot.keep(before);
         }
         files::write_atomic(&self.target, self.text.as_bytes())
             .map_err(|e| Problem::file(text!("save"), &self.target, &e))?;
@@ -86,7 +86,7 @@ impl NewFile {
             self.slot.adopt(&self.old_slot);
         }
         // The user's file is written; what follows is housekeeping that must not make the save look failed.
-        let _ = self.slot.keep(&self.text, true);
+        let _ = self.slot.keep(&self.text);
         if self.drafted {
             let _ = self.old_slot.remove();
         } else if !self.same_place {
@@ -124,10 +124,10 @@ impl Workbench {
             slot.write_unsaved(&unsaved)
                 .map_err(|e| Problem::at(text!("autosave to"), text!("the data folder"), &e))?;
             if let Some(before) = before {
-                slot.keep(&before, true)
+                slot.keep(&before)
                     .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
             }
-            slot.keep(&unsaved.text, false)
+            slot.keep_unless_recent(&unsaved.text)
                 .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))
         })
         .await?;

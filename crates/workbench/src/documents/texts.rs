@@ -121,7 +121,7 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
 
 /// Location of a text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum TextPlace {
     /// The name of a record, or the label of a route.
     Name(Option<String>),
     /// JSON Pointer of a value.
@@ -129,15 +129,15 @@ pub(super) enum Place {
 }
 
 /// A text of a document.
-pub(super) struct Text<'d> {
+pub(super) struct DocumentText<'d> {
     pub(super) record: &'d str,
-    pub(super) place: Place,
+    pub(super) place: TextPlace,
     pub(super) text: &'d str,
 }
 
 /// Visits every text that people write: names, titles, settings, conditions, notes. What only refers to a name is
 /// omitted. Stops when `visit` returns `false`.
-pub(super) fn visit<'d>(document: &'d Document, visit: &mut dyn FnMut(Text<'d>) -> bool) {
+pub(super) fn visit<'d>(document: &'d Document, visit: &mut dyn FnMut(DocumentText<'d>) -> bool) {
     for (record, value) in document.records() {
         let Json::Object(fields) = value else { continue };
         let of = Section::of(record);
@@ -147,8 +147,8 @@ pub(super) fn visit<'d>(document: &'d Document, visit: &mut dyn FnMut(Text<'d>) 
         if let Some((section, name)) = of
             && section != Section::Edges
         {
-            let place = Place::Name(None);
-            if !visit(Text {
+            let place = TextPlace::Name(None);
+            if !visit(DocumentText {
                 record,
                 place,
                 text: name,
@@ -167,7 +167,7 @@ fn visit_fields<'d>(
     record: &'d str,
     fields: &'d Map<String, Json>,
     edge: bool,
-    visit: &mut dyn FnMut(Text<'d>) -> bool,
+    visit: &mut dyn FnMut(DocumentText<'d>) -> bool,
 ) -> bool {
     for (field, value) in fields {
         let skipped = if edge {
@@ -180,8 +180,8 @@ fn visit_fields<'d>(
         };
         if edge && field == "paths" {
             for label in value.as_object().into_iter().flat_map(Map::keys) {
-                let place = Place::Name(Some(format!("/paths/{}", escaped(label))));
-                if !visit(Text {
+                let place = TextPlace::Name(Some(format!("/paths/{}", escaped(label))));
+                if !visit(DocumentText {
                     record,
                     place,
                     text: label,
@@ -202,15 +202,15 @@ fn visit_value<'d>(
     value: &'d Json,
     pointer: String,
     depth: usize,
-    visit: &mut dyn FnMut(Text<'d>) -> bool,
+    visit: &mut dyn FnMut(DocumentText<'d>) -> bool,
 ) -> bool {
     if depth > DEEPEST {
         return true;
     }
     match value {
-        Json::String(text) => visit(Text {
+        Json::String(text) => visit(DocumentText {
             record,
-            place: Place::Value(pointer),
+            place: TextPlace::Value(pointer),
             text,
         }),
         Json::Array(items) => items
@@ -255,8 +255,8 @@ pub(super) fn find(
                 return false;
             }
             let (pointer, named) = match &text.place {
-                Place::Name(pointer) => (pointer.clone(), true),
-                Place::Value(pointer) => (Some(pointer.clone()), false),
+                TextPlace::Name(pointer) => (pointer.clone(), true),
+                TextPlace::Value(pointer) => (Some(pointer.clone()), false),
             };
             let replaced = replacement.filter(|_| !named).map(|replacement| {
                 let mut made = String::new();
@@ -284,7 +284,7 @@ fn is_on(value: &Json) -> bool {
 }
 
 fn shown(
-    text: &Text<'_>,
+    text: &DocumentText<'_>,
     index: u32,
     start: usize,
     end: usize,

@@ -28,14 +28,14 @@ const VERSIONS: usize = 200;
 const LONGEST_NAME: usize = 120;
 
 /// Location of a version, as its id states it.
-enum Place<'a> {
+enum VersionId<'a> {
     Copy(&'a str),
     Named(&'a str),
     /// The version, and a thread that keeps it.
     Run(&'a str, &'a str),
 }
 
-impl<'a> Place<'a> {
+impl<'a> VersionId<'a> {
     fn of(id: &'a str) -> Option<Self> {
         let (kind, rest) = id.split_once(':')?;
         match kind {
@@ -216,19 +216,19 @@ impl Workbench {
             document: text,
             ..GraphSources::default()
         };
-        match Place::of(id).ok_or_else(missing)? {
-            Place::Copy(copy) => {
+        match VersionId::of(id).ok_or_else(missing)? {
+            VersionId::Copy(copy) => {
                 let copy = copy.to_owned();
                 let text = blocking(move || slot.read_copy(&copy)).await?;
                 text.map(of_text).ok_or_else(missing)
             }
-            Place::Named(hash) => {
+            VersionId::Named(hash) => {
                 let hash = hash.to_owned();
                 let named = blocking(move || slot.named_versions()).await?;
                 let named = named.into_iter().find(|named| named.hash == hash);
                 named.map(|named| of_text(named.text)).ok_or_else(missing)
             }
-            Place::Run(version, thread) => {
+            VersionId::Run(version, thread) => {
                 let kept = GraphVersion::read(&*self.saver(), &thread.into(), version).await?;
                 let kept = kept.and_then(|kept| GraphSources::read(&kept.content));
                 kept.ok_or_else(missing)
@@ -242,7 +242,7 @@ impl Workbench {
     ) -> Result<VersionContent, Problem> {
         let open = self.document(&request.graph_id)?;
         let sources = self.version_sources(&open, &request.id).await?;
-        let of_run = matches!(Place::of(&request.id), Some(Place::Run(..)));
+        let of_run = matches!(VersionId::of(&request.id), Some(VersionId::Run(..)));
         let this = self.clone();
         blocking(move || {
             let (files, packages) = match of_run {
@@ -327,7 +327,7 @@ impl Workbench {
             (state.slot.clone(), state.document.to_text())
         };
         // The way back from going back.
-        let _ = blocking(move || slot.keep(&current, true)).await;
+        let _ = blocking(move || slot.keep(&current)).await;
         self.change(&open, None, |document| {
             *document = restored;
             Ok(())

@@ -40,19 +40,19 @@ pub(crate) struct Hub {
 struct Fan {
     queues: Vec<Weak<Queue>>,
     /// What runs now, by thread.
-    running: HashMap<String, Running>,
+    running: HashMap<String, LiveRun>,
 }
 
 /// A run, and the beginnings of the tasks that work in it.
 #[derive(Debug)]
-struct Running {
+struct LiveRun {
     run: RunView,
     tasks: HashMap<String, AppEvent>,
     /// The instance of the program that reports it; `None` for a run of this one.
     of: Option<String>,
 }
 
-impl Running {
+impl LiveRun {
     fn events(&self) -> impl Iterator<Item = AppEvent> + '_ {
         let run = AppEvent::Run {
             run: self.run.clone(),
@@ -66,7 +66,7 @@ impl Fan {
     fn fold(&mut self, event: &AppEvent, of: Option<&str>) {
         match event {
             AppEvent::Run { run } if run.status == RunStatus::Running => {
-                let running = Running {
+                let running = LiveRun {
                     run: run.clone(),
                     tasks: HashMap::new(),
                     of: of.map(str::to_owned),
@@ -100,13 +100,13 @@ impl Fan {
         }
     }
 
-    /// Gives an event to every subscriber, or to interfaces only.
-    fn push(&mut self, event: &AppEvent, interfaces_only: bool) {
+    /// Gives an event of this program, or of another one, to those that listen to it.
+    fn push(&mut self, event: &AppEvent, from: EventOrigin) {
         self.queues.retain(|queue| {
             let Some(queue) = queue.upgrade() else {
                 return false;
             };
-            if !(interfaces_only && queue.own_only) {
+            if from == EventOrigin::Here || queue.hears == Hears::All {
                 queue.waiting.lock().push(event.clone());
                 queue.notify.notify_one();
             }
@@ -117,14 +117,30 @@ impl Fan {
 
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<Backlog>,
     notify: Notify,
-    /// Takes only what happens in this program.
-    own_only: bool,
+    hears: Hears,
+}
+
+/// Program in which an event happened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EventOrigin {
+    Here,
+    Elsewhere,
+}
+
+/// Events that a subscriber takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Hears {
+    /// Of every program, as interfaces do.
+    #[default]
+    All,
+    /// Of this program.
+    Own,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct Backlog {
     events: VecDeque<AppEvent>,
     text: usize,
     lost: bool,
@@ -136,7 +152,7 @@ impl Hub {
     pub(crate) fn publish(&self, event: AppEvent) {
         let mut fan = self.fan.lock();
         fan.fold(&event, None);
-        fan.push(&event, false);
+        fan.push(&event, EventOrigin::Here);
     }
 
     /// Gives an event of another program to interfaces, unless its thread runs here or in a third one by now.
@@ -149,16 +165,16 @@ impl Hub {
             return;
         }
         fan.fold(&event, Some(of));
-        fan.push(&event, true);
+        fan.push(&event, EventOrigin::Elsewhere);
     }
 
     /// Says again what runs in another program.
     pub(crate) fn repeat(&self, of: &str) {
         let mut fan = self.fan.lock();
         let runs = fan.running.values().filter(|run| run.of.as_deref() == Some(of));
-        let events: Vec<AppEvent> = runs.flat_map(Running::events).collect();
+        let events: Vec<AppEvent> = runs.flat_map(LiveRun::events).collect();
         for event in events {
-            fan.push(&event, true);
+            fan.push(&event, EventOrigin::Elsewhere);
         }
     }
 
@@ -203,7 +219,7 @@ impl Hub {
                 waiting.text = 0;
                 waiting.lost = true;
                 let runs = fan.running.values();
-                runs.flat_map(Running::events)
+                runs.flat_map(LiveRun::events)
                     .for_each(|event| waiting.push(event));
             }
         }
@@ -213,29 +229,29 @@ impl Hub {
     pub(crate) fn has_subscribers(&self) -> bool {
         let fan = self.fan.lock();
         let mut queues = fan.queues.iter().filter_map(Weak::upgrade);
-        queues.any(|queue| !queue.own_only)
+        queues.any(|queue| queue.hears == Hears::All)
     }
 
     /// Begins to listen: what runs now, and everything from now on.
     pub(crate) fn subscribe(&self) -> Subscription {
-        self.listen(false)
+        self.listen(Hears::All)
     }
 
     /// Begins to listen to what happens in this program.
     pub(crate) fn subscribe_own(&self) -> Subscription {
-        self.listen(true)
+        self.listen(Hears::Own)
     }
 
-    fn listen(&self, own_only: bool) -> Subscription {
+    fn listen(&self, hears: Hears) -> Subscription {
         let queue = Arc::new(Queue {
-            own_only,
+            hears,
             ..Queue::default()
         });
         let mut fan = self.fan.lock();
         {
             let mut waiting = queue.waiting.lock();
             let runs = fan.running.values();
-            for run in runs.filter(|run| !own_only || run.of.is_none()) {
+            for run in runs.filter(|run| hears == Hears::All || run.of.is_none()) {
                 run.events().for_each(|event| waiting.push(event));
             }
         }
@@ -262,7 +278,7 @@ impl Hub {
     }
 }
 
-impl Waiting {
+impl Backlog {
     fn push(&mut self, event: AppEvent) {
         let size = match &event {
             AppEvent::Token { piece, .. } => piece.text().len(),
@@ -495,6 +511,7 @@ mod tests {
             ended_at: None,
             problem: None,
             stop: None,
+            summary: None,
             program: None,
         };
         let hub = Hub::default();

@@ -66,7 +66,7 @@ impl Deadlines {
 /// State that the watch has seen. The cost of a change by one run depends on what its own thread asks, however many
 /// questions wait elsewhere.
 #[derive(Default)]
-struct Seen {
+struct SeenQuestions {
     /// Checkpoints that ask; of those whose questions have a deadline, when something is to be done about it.
     asking: HashMap<ThreadId, HashMap<CheckpointId, Option<u64>>>,
     /// The same times in order.
@@ -76,7 +76,7 @@ struct Seen {
     looked: Option<Instant>,
 }
 
-impl Seen {
+impl SeenQuestions {
     fn knows(&self, waiting: &Waiting) -> bool {
         let thread = self.asking.get(&waiting.thread);
         thread.is_some_and(|asking| asking.contains_key(&waiting.checkpoint))
@@ -127,7 +127,7 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
     let (weak, stop) = (Arc::downgrade(workbench), workbench.deadlines.stop.clone());
     let changed = workbench.deadlines.changed.clone();
     tokio::spawn(async move {
-        let mut seen = Seen::default();
+        let mut seen = SeenQuestions::default();
         loop {
             let Some(workbench) = weak.upgrade() else { return };
             let wait = match workbench.pass_deadlines(&mut seen).await {
@@ -152,7 +152,7 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
 
 impl Workbench {
     /// Continues the threads whose questions have waited long enough; when the next one has.
-    async fn pass_deadlines(self: &Arc<Self>, seen: &mut Seen) -> Result<Option<u64>, Problem> {
+    async fn pass_deadlines(self: &Arc<Self>, seen: &mut SeenQuestions) -> Result<Option<u64>, Problem> {
         self.see_questions(seen).await?;
         let now = now_ms();
         seen.tried.retain(|_, at| now.saturating_sub(*at) < AGAIN_AFTER);
@@ -188,7 +188,7 @@ impl Workbench {
     }
 
     /// Brings what the watch has seen up to date: only checkpoints are read that were not known, or whose thread changed.
-    async fn see_questions(&self, seen: &mut Seen) -> Result<(), Problem> {
+    async fn see_questions(&self, seen: &mut SeenQuestions) -> Result<(), Problem> {
         let stale = seen.looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY);
         let mut found = Vec::new();
         match self.deadlines.take() {
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_deadline_is_tried_once_a_while() {
-        let mut seen = Seen::default();
+        let mut seen = SeenQuestions::default();
         seen.insert(&waiting("a", "1"), Some(100));
         seen.insert(&waiting("b", "1"), Some(200));
         seen.insert(&waiting("c", "1"), None);
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn checkpoints_are_known_by_thread_and_id() {
-        let mut seen = Seen::default();
+        let mut seen = SeenQuestions::default();
         seen.insert(&waiting("a", "1"), Some(100));
         seen.insert(&waiting("a", "2"), None);
         for (thread, checkpoint, known) in [

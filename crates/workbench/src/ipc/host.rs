@@ -37,7 +37,7 @@ impl Host for WorkbenchHost {
             .workbench
             .upgrade()
             .map(|workbench| workbench.database.place());
-        Hello::of(&self.program, &storage.unwrap_or_default(), true)
+        Hello::of(&self.program, &storage.unwrap_or_default()).that_starts_runs()
     }
 
     async fn run(&self, run: HandedRun) -> Result<Started, Problem> {

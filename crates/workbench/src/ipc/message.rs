@@ -91,13 +91,21 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// Creates the identity of a program whose threads are in this database.
-    pub(crate) fn of(program: &str, storage: &str, starts_runs: bool) -> Self {
+    /// Creates the identity of a program whose threads are in this database, and that starts no runs for others.
+    pub(crate) fn of(program: &str, storage: &str) -> Self {
         Self {
             version: VERSION,
             program: program.to_owned(),
             storage: storage_of(storage),
-            starts_runs,
+            starts_runs: false,
+        }
+    }
+
+    /// Says that the program starts runs for others.
+    pub(crate) fn that_starts_runs(self) -> Self {
+        Self {
+            starts_runs: true,
+            ..self
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use superstep::store::{NewVectors, Outdated, Place};
+use superstep::store::{ItemPlace, NewVectors, Outdated};
 use superstep::{
     ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
     ClaimRequest, ClaimView, Commit, Coordination, Integrity, ListQuery, Maintenance, Name, PendingWrite,
@@ -51,7 +51,7 @@ enum Operation {
     Verify { repair: bool },
     Items(Vec<StoreOp>),
     Sweep,
-    Outdated(Option<Place>, usize),
+    Outdated(Option<ItemPlace>, usize),
     Renew(Vec<NewVectors>),
 }
 
@@ -74,7 +74,7 @@ impl Operation {
 }
 
 /// Result of an operation.
-type Outcome = Result<Json, StoreError>;
+type OperationResult = Result<Json, StoreError>;
 
 fn storage(what: &str, cause: impl fmt::Display) -> StorageError {
     StorageError::Backend {
@@ -84,7 +84,7 @@ fn storage(what: &str, cause: impl fmt::Display) -> StorageError {
     }
 }
 
-fn json<T: Serialize>(answer: Result<T, impl Into<StoreError>>) -> Outcome {
+fn json<T: Serialize>(answer: Result<T, impl Into<StoreError>>) -> OperationResult {
     let answer = answer.map_err(Into::into)?;
     Ok(serde_json::to_value(answer).map_err(|error| storage("Answering another program failed", error))?)
 }
@@ -130,7 +130,7 @@ impl Workbench {
         })
     }
 
-    async fn operate(&self, operation: Operation) -> Outcome {
+    async fn operate(&self, operation: Operation) -> OperationResult {
         let (saver, store) = (self.saver(), self.store());
         let index = || {
             let index = saver.coordination();
@@ -193,7 +193,8 @@ impl Remote {
         let request = serde_json::to_value(operation).map_err(|error| failed(error.to_string()))?;
         let answer = self.program.call(COMMAND, request).await;
         let answer = answer.map_err(|problem| failed(problem.message))?;
-        let outcome: Outcome = serde_json::from_value(answer).map_err(|error| failed(error.to_string()))?;
+        let outcome: OperationResult =
+            serde_json::from_value(answer).map_err(|error| failed(error.to_string()))?;
         Ok(serde_json::from_value(outcome?).map_err(|error| failed(error.to_string()))?)
     }
 
@@ -334,7 +335,7 @@ impl Store for Remote {
         Some(&self.config)
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         self.operate(Operation::Outdated(after, limit)).await
     }
 

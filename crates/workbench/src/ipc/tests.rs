@@ -16,10 +16,7 @@ use crate::{Options, Workbench};
 const SOON: Duration = Duration::from_secs(10);
 
 async fn open(dir: &Path) -> Arc<Workbench> {
-    let options = Options {
-        data_dir: dir.to_owned(),
-        ..Options::default()
-    };
+    let options = Options::new(dir.to_owned());
     Workbench::open(options).await.unwrap()
 }
 

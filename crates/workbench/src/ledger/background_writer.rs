@@ -19,7 +19,7 @@ const EVERY: Duration = Duration::from_millis(500);
 
 type Work = Box<dyn FnOnce(&Ledger) + Send>;
 
-enum Order {
+enum WriteOrder {
     Now(Work),
     /// The log has events that are to be written soon.
     Soon(Arc<RunLog>),
@@ -28,7 +28,7 @@ enum Order {
 /// The thread that writes, and where it takes its work from.
 #[derive(Debug)]
 pub(crate) struct BackgroundWriter {
-    orders: Mutex<Option<Sender<Order>>>,
+    orders: Mutex<Option<Sender<WriteOrder>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -50,7 +50,7 @@ impl BackgroundWriter {
         })
     }
 
-    fn order(&self, order: Order) {
+    fn order(&self, order: WriteOrder) {
         let orders = self.orders.lock();
         // The thread is gone when the ledger could not be opened, which was logged.
         if let Some(orders) = &*orders {
@@ -60,12 +60,12 @@ impl BackgroundWriter {
 
     /// Runs `work` after everything that was submitted before.
     pub(crate) fn then(&self, work: impl FnOnce(&Ledger) + Send + 'static) {
-        self.order(Order::Now(Box::new(work)));
+        self.order(WriteOrder::Now(Box::new(work)));
     }
 
     /// Writes the events of the log in a moment.
     pub(super) fn soon(&self, log: Arc<RunLog>) {
-        self.order(Order::Soon(log));
+        self.order(WriteOrder::Soon(log));
     }
 
     /// Runs `work` after everything that was submitted before, and returns its result. It is submitted when this is
@@ -101,7 +101,7 @@ impl BackgroundWriter {
     }
 }
 
-fn serve(ledger: &Ledger, orders: &Receiver<Order>) {
+fn serve(ledger: &Ledger, orders: &Receiver<WriteOrder>) {
     let mut due: VecDeque<(Instant, Arc<RunLog>)> = VecDeque::new();
     loop {
         while let Some((_, log)) = due.pop_front_if(|(at, _)| *at <= Instant::now()) {
@@ -112,8 +112,8 @@ fn serve(ledger: &Ledger, orders: &Receiver<Order>) {
             None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match order {
-            Ok(Order::Now(work)) => work(ledger),
-            Ok(Order::Soon(log)) => due.push_back((Instant::now() + EVERY, log)),
+            Ok(WriteOrder::Now(work)) => work(ledger),
+            Ok(WriteOrder::Soon(log)) => due.push_back((Instant::now() + EVERY, log)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }

@@ -1,20 +1,24 @@
 //! Breakpoints, by the graph that they are in.
 
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::Ledger;
 use crate::wire::{Breakpoint, Problem};
 use superstep_document::text;
 
+fn stored(connection: &Connection, graph: &str) -> rusqlite::Result<Option<String>> {
+    connection
+        .prepare_cached("SELECT body FROM breakpoints WHERE graph = ?1")?
+        .query_row([graph], |row| row.get::<_, String>(0))
+        .optional()
+}
+
 impl Ledger {
     /// Returns the breakpoints of a graph; none where nothing was kept.
     pub(crate) fn breakpoints(&self, graph: &str) -> Result<Vec<Breakpoint>, Problem> {
-        let body = self.with(|c| {
-            c.prepare_cached("SELECT body FROM breakpoints WHERE graph = ?1")?
-                .query_row([graph], |row| row.get::<_, String>(0))
-                .optional()
-        })?;
-        let Some(body) = body else { return Ok(Vec::new()) };
+        let Some(body) = self.with(|c| stored(c, graph))? else {
+            return Ok(Vec::new());
+        };
         serde_json::from_str(&body).map_err(|error| {
             Problem::new(
                 "storage",
@@ -28,20 +32,32 @@ impl Ledger {
         })
     }
 
-    /// Keeps these as the breakpoints of a graph.
-    pub(crate) fn set_breakpoints(&self, graph: &str, points: &[Breakpoint]) -> Result<(), Problem> {
-        if points.is_empty() {
-            return self.with(|c| {
-                c.execute("DELETE FROM breakpoints WHERE graph = ?1", [graph])
-                    .map(drop)
-            });
-        }
-        let body =
-            serde_json::Value::from_iter(points.iter().map(|point| serde_json::json!(point))).to_string();
+    /// Changes the breakpoints of a graph as they are stored, in one transaction: no other program comes between. Returns
+    /// them when `change` says that it changed any. What cannot be read is replaced.
+    pub(crate) fn change_breakpoints(
+        &self,
+        graph: &str,
+        change: impl FnOnce(&mut Vec<Breakpoint>) -> bool,
+    ) -> Result<Option<Vec<Breakpoint>>, Problem> {
         self.with(|c| {
-            c.prepare_cached("INSERT OR REPLACE INTO breakpoints (graph, body) VALUES (?1, ?2)")?
-                .execute([graph, &body])
-                .map(drop)
+            let transaction = c.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let body = stored(&transaction, graph)?;
+            let mut points: Vec<Breakpoint> = body
+                .and_then(|body| serde_json::from_str(&body).ok())
+                .unwrap_or_default();
+            if !change(&mut points) {
+                return Ok(None);
+            }
+            if points.is_empty() {
+                transaction.execute("DELETE FROM breakpoints WHERE graph = ?1", [graph])?;
+            } else {
+                let body = serde_json::json!(points).to_string();
+                transaction
+                    .prepare_cached("INSERT OR REPLACE INTO breakpoints (graph, body) VALUES (?1, ?2)")?
+                    .execute([graph, &body])?;
+            }
+            transaction.commit()?;
+            Ok(Some(points))
         })
     }
 

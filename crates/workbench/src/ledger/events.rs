@@ -30,13 +30,13 @@ pub(crate) struct RunLog {
     thread_id: String,
     run_id: String,
     keeper: Arc<BackgroundWriter>,
-    waiting: Mutex<Waiting>,
-    written: Mutex<Written>,
+    waiting: Mutex<PendingEvents>,
+    written: Mutex<StoredBatches>,
 }
 
 /// Events that are not written yet.
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingEvents {
     events: Vec<AppEvent>,
     /// By task and message, where its newest piece is.
     pieces: HashMap<(String, String), usize>,
@@ -45,7 +45,7 @@ struct Waiting {
 
 /// Batches that were written.
 #[derive(Debug, Default)]
-struct Written {
+struct StoredBatches {
     /// Row, events and bytes of each, the oldest first.
     batches: VecDeque<(i64, u64, u64)>,
     /// Of these batches.
@@ -57,7 +57,7 @@ struct Written {
 
 /// Events that are kept of the runs of a thread.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct StoredEvents {
     /// The oldest first.
     pub(crate) events: Vec<AppEvent>,
     /// There were older ones.
@@ -99,7 +99,7 @@ impl RunLog {
 
     /// Submits the waiting events. What is submitted later is written later: it is taken, and given to the thread,
     /// under one lock. Events are for viewing: a run does not fail because they could not be written.
-    fn hand_in(self: &Arc<Self>, waiting: &mut Waiting) {
+    fn hand_in(self: &Arc<Self>, waiting: &mut PendingEvents) {
         let events = std::mem::take(waiting).events;
         if events.is_empty() {
             return;
@@ -226,7 +226,7 @@ fn batches(events: &[AppEvent]) -> Vec<Batch> {
     batches
 }
 
-impl Waiting {
+impl PendingEvents {
     /// Adds an event. Pieces of a message are merged; one of another kind begins another entry, so that their order
     /// stays.
     fn push(&mut self, event: AppEvent) {
@@ -269,15 +269,15 @@ fn events(body: &[u8], thread_id: &str) -> Vec<AppEvent> {
 
 impl Ledger {
     /// Returns what is kept of the runs of a thread: the newest of it, or what came after a batch.
-    pub(crate) fn events(&self, thread_id: &str, after: Option<i64>) -> Result<Kept, Problem> {
+    pub(crate) fn events(&self, thread_id: &str, after: Option<i64>) -> Result<StoredEvents, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 "SELECT id, first, events, size, body FROM run_events WHERE thread_id = ?1 AND id > ?2 ORDER BY id DESC",
             )?;
             let mut rows = statement.query(params![thread_id, after.unwrap_or(0)])?;
-            let mut kept = Kept {
+            let mut kept = StoredEvents {
                 last: after.unwrap_or(0),
-                ..Kept::default()
+                ..StoredEvents::default()
             };
             let (mut count, mut bytes, mut batches) = (0, 0, Vec::new());
             let mut oldest = 0;
@@ -369,7 +369,7 @@ mod tests {
         }
     }
 
-    fn nodes(kept: &Kept) -> Vec<&str> {
+    fn nodes(kept: &StoredEvents) -> Vec<&str> {
         fn node(event: &AppEvent) -> &str {
             match event {
                 AppEvent::Custom { node, .. } => node,
@@ -493,7 +493,7 @@ mod tests {
         let text = |length: usize| TokenPiece::Text {
             text: "x".repeat(length),
         };
-        let mut waiting = Waiting::default();
+        let mut waiting = PendingEvents::default();
         waiting.push(token("x", text(3)));
         waiting.push(token("x", text(4)));
         waiting.push(custom(1, 1));

@@ -22,7 +22,7 @@ use crate::wire::Problem;
 use superstep_document::text;
 
 pub(crate) use background_writer::BackgroundWriter;
-pub(crate) use events::{Kept, RunLog};
+pub(crate) use events::{RunLog, StoredEvents};
 pub(crate) use run_records::Carried;
 pub(crate) use run_records::RUN_RECORDS;
 pub use run_records::{run_records, take_run_records};
@@ -148,6 +148,12 @@ CREATE TABLE pins (
     output TEXT NOT NULL,
     PRIMARY KEY (graph, node)
 ) WITHOUT ROWID;
+",
+    "
+ALTER TABLE tasks ADD COLUMN status INTEGER;
+",
+    "
+ALTER TABLE runs ADD COLUMN summary TEXT;
 ",
 ];
 
@@ -287,6 +293,7 @@ mod tests {
             ended_at: None,
             problem: None,
             stop: None,
+            summary: None,
         };
         ledger.run_began(&run("1", "2026-01-01")).unwrap();
         ledger.run_began(&run("2", "2026-01-02")).unwrap();
@@ -295,12 +302,14 @@ mod tests {
             .run_ended(&RunRow {
                 status: RunStatus::Failed,
                 problem: Some(problem),
+                summary: Some("**Half** done".into()),
                 ..run("2", "2026-01-02")
             })
             .unwrap();
         let last = &ledger.last_runs(&["t", "u"]).unwrap()["t"];
         assert_eq!((last.run_id.as_str(), last.status), ("2", RunStatus::Failed));
         assert_eq!(last.problem.as_ref().unwrap().remedy.as_deref(), Some("yes"));
+        assert_eq!(last.summary.as_deref(), Some("**Half** done"));
         assert!(ledger.last_runs(&["other"]).unwrap().is_empty());
 
         let task = |millis, targets: &[&str]| TaskRow {
@@ -310,6 +319,7 @@ mod tests {
             millis,
             finished: true,
             targets: targets.iter().map(|t| (*t).to_owned()).collect(),
+            status: Some(429),
         };
         ledger
             .tasks_ended("t", &[task(5, &[]), task(7, &["a", "a"])])
@@ -319,9 +329,10 @@ mod tests {
             (
                 tasks["c"].len(),
                 tasks["c"][0].millis,
-                tasks["c"][0].targets.len()
+                tasks["c"][0].targets.len(),
+                tasks["c"][0].status
             ),
-            (1, 7, 2)
+            (1, 7, 2, Some(429))
         );
         ledger.delete_thread("t").unwrap();
         assert!(ledger.tasks("t", "", "z").unwrap().is_empty());

@@ -24,7 +24,7 @@ const MOST_SPANS: usize = 20_000;
 pub(crate) struct Carried {
     tasks: Vec<TaskRow>,
     attempts: BTreeMap<String, Vec<AttemptView>>,
-    events: Vec<Batch>,
+    events: Vec<StoredBatch>,
     spans: Vec<TraceSpan>,
     bookmarks: BTreeMap<String, String>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Carried {
 /// Events that were written together.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Batch {
+struct StoredBatch {
     run_id: String,
     /// Events of the run before these.
     first: i64,
@@ -69,14 +69,14 @@ impl Ledger {
             let rows = statement.query_map([thread_id], |row| {
                 let body: Vec<u8> = row.get(3)?;
                 let json = zstd::decode_all(&body[..]).unwrap_or_default();
-                Ok(Batch {
+                Ok(StoredBatch {
                     run_id: row.get(0)?,
                     first: row.get(1)?,
                     until: row.get(2)?,
                     events: serde_json::from_slice(&json).unwrap_or_default(),
                 })
             })?;
-            Ok((attempts, rows.collect::<rusqlite::Result<Vec<Batch>>>()?))
+            Ok((attempts, rows.collect::<rusqlite::Result<Vec<StoredBatch>>>()?))
         })?;
         let read = |body: String| serde_json::from_str(&body).unwrap_or_default();
         let bookmarks = self.bookmarks(Some(thread_id))?.remove(thread_id);

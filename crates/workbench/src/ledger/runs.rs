@@ -20,6 +20,8 @@ pub(crate) struct RunRow {
     pub(crate) problem: Option<Problem>,
     /// Where a breakpoint stopped it.
     pub(crate) stop: Option<RunStop>,
+    /// Markdown in which the author of the graph says what the run did.
+    pub(crate) summary: Option<String>,
 }
 
 impl RunRow {
@@ -32,6 +34,7 @@ impl RunRow {
             ended_at: self.ended_at.clone(),
             problem: self.problem.clone(),
             stop: self.stop.clone(),
+            summary: self.summary.clone(),
             program: None,
         }
     }
@@ -48,6 +51,9 @@ pub(crate) struct TaskRow {
     /// It wrote its result; false when it failed or asked.
     pub(crate) finished: bool,
     pub(crate) targets: Vec<String>,
+    /// The HTTP status that it failed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<u16>,
 }
 
 /// Returns when a checkpoint was created, in milliseconds, as our ids say; 0 for one that another program named.
@@ -94,6 +100,7 @@ pub(super) fn run_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRow> {
         ended_at: row.get(5)?,
         problem: problem.and_then(|text| serde_json::from_str(&text).ok()),
         stop: stop.and_then(|text| serde_json::from_str(&text).ok()),
+        summary: row.get(8)?,
     })
 }
 
@@ -166,14 +173,16 @@ impl Ledger {
             .and_then(|stop| serde_json::to_string(stop).ok());
         self.with(|c| {
             c.prepare_cached(
-                "UPDATE runs SET status = ?2, ended_at = ?3, problem = ?4, stop = ?5 WHERE run_id = ?1",
+                "UPDATE runs SET status = ?2, ended_at = ?3, problem = ?4, stop = ?5, summary = ?6
+                 WHERE run_id = ?1",
             )?
             .execute(params![
                 run.run_id,
                 status_text(run.status),
                 run.ended_at,
                 problem,
-                stop
+                stop,
+                run.summary,
             ])?;
             Ok(())
         })
@@ -183,7 +192,7 @@ impl Ledger {
     pub(crate) fn run(&self, run_id: &str) -> Result<Option<RunRow>, Problem> {
         self.with(|c| {
             c.prepare_cached(
-                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop, summary
                  FROM runs WHERE run_id = ?1",
             )?
             .query_row([run_id], run_row)
@@ -196,7 +205,7 @@ impl Ledger {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 // With max() SQLite gives the other columns of the row that has it.
-                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop, max(started_at || run_id)
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop, summary, max(started_at || run_id)
                  FROM runs WHERE thread_id IN (SELECT value FROM json_each(?1)) GROUP BY thread_id",
             )?;
             let rows = statement.query_map([list(thread_ids)], run_row)?;
@@ -210,8 +219,8 @@ impl Ledger {
             let transaction = c.transaction()?;
             {
                 let mut statement = transaction.prepare_cached(
-                    "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets, status)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 )?;
                 for task in tasks {
                     let targets = task.targets.join("\n");
@@ -222,7 +231,8 @@ impl Ledger {
                         task.node,
                         task.millis,
                         task.finished,
-                        targets
+                        targets,
+                        task.status
                     ])?;
                 }
             }
@@ -239,7 +249,7 @@ impl Ledger {
     ) -> Result<HashMap<String, Vec<TaskRow>>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
-                "SELECT checkpoint_id, task_id, node, millis, finished, targets FROM tasks
+                "SELECT checkpoint_id, task_id, node, millis, finished, targets, status FROM tasks
                  WHERE thread_id = ?1 AND checkpoint_id BETWEEN ?2 AND ?3",
             )?;
             let rows = statement.query_map(params![thread_id, first, last], |row| {
@@ -255,6 +265,7 @@ impl Ledger {
                         .filter(|t| !t.is_empty())
                         .map(str::to_owned)
                         .collect(),
+                    status: row.get(6)?,
                 })
             })?;
             let mut by_checkpoint: HashMap<String, Vec<TaskRow>> = HashMap::new();

@@ -94,6 +94,19 @@ impl Ledger {
         })
     }
 
+    /// Returns what the requests to models in a thread's spans have cost, in the currency of which it is most.
+    pub(crate) fn cost(&self, thread_id: &str) -> Result<f64, Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "SELECT coalesce(max(cost), 0.0) FROM (
+                     SELECT total(json_extract(call.value, '$.cost.amount')) AS cost
+                     FROM spans, json_each(spans.body, '$.calls') AS call
+                     WHERE spans.thread_id = ?1 GROUP BY json_extract(call.value, '$.cost.currency'))",
+            )?
+            .query_row([thread_id], |row| row.get(0))
+        })
+    }
+
     /// Returns whether the ledger has a span of a step that began from a checkpoint.
     pub(crate) fn has_spans_at(&self, thread_id: &str, checkpoint_id: &str) -> Result<bool, Problem> {
         self.with(|c| {
@@ -108,7 +121,7 @@ impl Ledger {
     pub(crate) fn runs_of(&self, thread_id: &str) -> Result<Vec<RunRow>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
-                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop, summary
                  FROM runs WHERE thread_id = ?1 ORDER BY started_at DESC, run_id DESC LIMIT ?2",
             )?;
             let rows = statement.query_map(params![thread_id, MOST_RUNS as i64], run_row)?;
@@ -204,6 +217,10 @@ mod tests {
         ledger.keep_spans("other", &[span("z", "c1")]).unwrap();
         let found = ledger.spans("t", 0, 10).unwrap();
         assert_eq!(found.spans, [span("a", "c1"), whole]);
+        assert_eq!(
+            (ledger.cost("t").unwrap(), ledger.cost("other").unwrap()),
+            (0.5, 0.0)
+        );
         assert!(!found.left_out);
         ledger.forget_before("t", "c2").unwrap();
         assert_eq!(tasks(&ledger.spans("t", 0, 10).unwrap()), ["b"]);

@@ -203,8 +203,8 @@ impl Ledger {
         self.with(|c| {
             let transaction = c.transaction()?;
             transaction.execute(
-                "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets)
-                 SELECT ?2, checkpoint_id, task_id, node, millis, finished, targets FROM tasks WHERE thread_id = ?1",
+                "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets, status)
+                 SELECT ?2, checkpoint_id, task_id, node, millis, finished, targets, status FROM tasks WHERE thread_id = ?1",
                 [from, &row.thread_id],
             )?;
             transaction.execute(

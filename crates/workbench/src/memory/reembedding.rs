@@ -1,4 +1,4 @@
-//! Items of long-term memory that a search by likeness passes over because vectors were made in another way when they were
+//! Items of long-term memory that a search by similarity passes over because vectors were made in another way when they were
 //! put: how many there are, and embedding them again, one such job at a time.
 
 use std::sync::Arc;
@@ -18,10 +18,10 @@ const PAGE: usize = 250;
 
 /// The job that runs, if any.
 #[derive(Debug, Default)]
-pub(crate) struct Reembedding(Mutex<Option<Running>>);
+pub(crate) struct Reembedding(Mutex<Option<RunningReembedding>>);
 
 #[derive(Debug)]
-struct Running {
+struct RunningReembedding {
     work: String,
     stop: CancellationToken,
 }
@@ -30,7 +30,7 @@ struct Running {
 struct Begun<'a>(&'a Reembedding);
 
 impl Reembedding {
-    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
+    fn lock(&self) -> MutexGuard<'_, Option<RunningReembedding>> {
         self.0.lock()
     }
 
@@ -46,7 +46,7 @@ impl Reembedding {
                     .remedy(text!("Wait until that is done, or stop it first.")),
             );
         }
-        *running = Some(Running {
+        *running = Some(RunningReembedding {
             work: work.to_owned(),
             stop: stop.clone(),
         });

@@ -436,13 +436,9 @@ mod tests {
         )
         .unwrap();
         let secrets = Arc::new(Memory::default());
-        let workbench = Workbench::open(Options {
-            data_dir: dir.path().to_owned(),
-            secrets: Some(secrets.clone()),
-            ..Options::default()
-        })
-        .await
-        .unwrap();
+        let workbench = Workbench::open(Options::new(dir.path().to_owned()).secrets(secrets.clone()))
+            .await
+            .unwrap();
         let url = server().await;
         let call = async |command: &str, request: Json| workbench.call(command, request).await;
         let office = |name: &str, secret: Json| {

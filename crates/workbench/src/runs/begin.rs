@@ -10,7 +10,7 @@ use superstep::{CheckpointId, ClaimRequest, Name, Object, RunConfig, StreamMode,
 
 use super::TakenThread;
 use super::effects;
-use super::reader::Reader;
+use super::reader::RunReader;
 use super::session::RunOf;
 use crate::Workbench;
 use crate::base::blocking;
@@ -117,7 +117,7 @@ impl Workbench {
         });
         let stream = built.graph.stream(input, config);
         let report = handed.map(|handed| handed.report);
-        tokio::spawn(Reader::new(self.clone(), slot, run, log, &built, report).read(stream));
+        tokio::spawn(RunReader::new(self.clone(), slot, run, log, &built, report).read(stream));
         self.publish_inbox(Some(&thread_id));
         Ok(started)
     }
@@ -132,6 +132,7 @@ impl Workbench {
             ended_at: None,
             problem: None,
             stop: None,
+            summary: None,
         }
     }
 

@@ -118,8 +118,9 @@ impl Collected {
         NodeTested {
             asked: task.interrupts.first().map(|asks| asked(&asks.value)),
             task: TaskView {
-                not_retried: (task.error.as_deref())
-                    .and_then(|error| not_retried(document, &task.name, error)),
+                not_retried: (task.failure.as_ref())
+                    .and_then(|failure| not_retried(document, &task.name, failure)),
+                failure: task.failure.as_ref().map(Into::into),
                 id: task.id.to_string(),
                 node: task.name.to_string(),
                 status,

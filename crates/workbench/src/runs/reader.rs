@@ -1,6 +1,5 @@
 //! Reads one run to its end: what interfaces receive of it, and what the ledger notes.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,21 +20,19 @@ use crate::wire::AppEvent;
 const THREAD_EVERY: Duration = Duration::from_millis(250);
 
 /// Reader of one run, up to its end.
-pub(super) struct Reader {
+pub(super) struct RunReader {
     workbench: Arc<Workbench>,
     slot: TakenThread,
     run: RunRow,
     log: Arc<RunLog>,
     recorder: Recorder,
-    /// Tasks that have not ended, those of nested graphs too.
-    working: HashSet<String>,
     thread_sent: Instant,
     thread_due: bool,
     /// To the program that handed the run over.
     report: Option<Report>,
 }
 
-impl Reader {
+impl RunReader {
     pub(super) fn new(
         workbench: Arc<Workbench>,
         slot: TakenThread,
@@ -46,12 +43,17 @@ impl Reader {
     ) -> Self {
         let document = Arc::new(built.source.document.clone());
         Self {
-            recorder: Recorder::new(workbench.records.keeper(), &run.thread_id, &run.run_id, document),
+            recorder: Recorder::new(
+                workbench.records.keeper(),
+                &run.thread_id,
+                &run.run_id,
+                document,
+                workbench.registry.exchanges().clone(),
+            ),
             workbench,
             slot,
             run,
             log,
-            working: HashSet::new(),
             thread_sent: Instant::now(),
             thread_due: false,
             report,
@@ -76,10 +78,6 @@ impl Reader {
             }
         }
         let result = stream.finish().await;
-        // What was cut off has asked, too.
-        for task in std::mem::take(&mut self.working) {
-            self.store_exchanges(&task);
-        }
         self.recorder.end();
         self.end(result).await;
     }
@@ -94,14 +92,6 @@ impl Reader {
             Payload::Checkpoint(checkpoint) => {
                 let within = within(&self.run.thread_id, &event, checkpoint);
                 return self.workbench.hub.publish(within);
-            }
-            Payload::TaskStart(task) => {
-                self.working.insert(task.id.to_string());
-            }
-            Payload::TaskEnd(task) => {
-                let id = task.id.to_string();
-                self.working.remove(&id);
-                self.store_exchanges(&id);
             }
             _ => {}
         }
@@ -136,23 +126,6 @@ impl Reader {
         self.thread_due = true;
     }
 
-    /// Keeps what was asked of models by a task that is over.
-    fn store_exchanges(&mut self, task: &str) {
-        let exchanges = self.workbench.taken_exchanges(task);
-        if exchanges.is_empty() {
-            return;
-        }
-        self.recorder.asked(task, &exchanges);
-        // They are for looking: a run does not fail because they could not be written.
-        if let Err(problem) = self
-            .workbench
-            .ledger
-            .keep_exchanges(&self.run.thread_id, task, &exchanges)
-        {
-            tracing::warn!(thread = self.run.thread_id, %problem, "exchanges with models were not stored");
-        }
-    }
-
     async fn end(mut self, result: Result<superstep::RunResult, RunError>) {
         let (workbench, thread_id) = (self.workbench.clone(), self.run.thread_id.clone());
         let head = workbench
@@ -165,6 +138,7 @@ impl Reader {
         self.run.status = status;
         self.run.problem = problem;
         self.run.stop = stop_of(&result);
+        self.run.summary = self.recorder.summary(status, &result);
         self.run.ended_at = Some(files::now());
         if let Err(problem) = workbench.ledger.run_ended(&self.run) {
             tracing::error!(thread = thread_id, %problem, "the end of the run was not noted");

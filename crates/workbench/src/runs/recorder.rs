@@ -4,20 +4,25 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use superstep::{
-    AttemptFailed, CheckpointEvent, Payload, StreamEvent, TaskEnd, TaskId, TaskStart, TaskWaited, Value,
+    AttemptFailed, CheckpointEvent, Payload, RunError, RunResult, StreamEvent, TaskEnd, TaskId, TaskStart,
+    TaskWaited, Value,
 };
 use superstep_document::Document;
+use superstep_nodes::models::Exchanges;
+use superstep_nodes::registry::run_summary;
 use tokio::time::Instant;
 
 use crate::base::files;
 use crate::base::values::interrupt_view;
 use crate::ledger::{BackgroundWriter, Ledger, TaskRow};
 use crate::runs::attempts::attempt_view;
+use crate::runs::exchanges::view;
 use crate::runs::tokens;
 use crate::runs::trace::call;
 use crate::threads::tasks::not_retried;
 use crate::wire::{
-    AppEvent, AttemptView, ExchangeView, Problem, SpanAttempt, SpanEnd, SpanWait, TaskStatus, TraceSpan,
+    AppEvent, AttemptView, ExchangeView, Problem, RunStatus, SpanAttempt, SpanEnd, SpanWait, TaskStatus,
+    TraceSpan,
 };
 
 /// Ended tasks are handed in when this number waits, at a checkpoint, or when the run is quiet.
@@ -40,6 +45,8 @@ pub(crate) struct Recorder {
     /// Tasks at work, those of nested graphs too, and those that ended and are not handed in yet.
     at_work: HashMap<String, TraceSpan>,
     spans: Vec<TraceSpan>,
+    /// What the graph's nodes asked of models.
+    exchanges: Arc<Exchanges>,
 }
 
 impl Recorder {
@@ -48,6 +55,7 @@ impl Recorder {
         thread_id: &str,
         run_id: &str,
         document: Arc<Document>,
+        exchanges: Arc<Exchanges>,
     ) -> Self {
         Self {
             thread_id: thread_id.to_owned(),
@@ -61,12 +69,22 @@ impl Recorder {
             run_id: run_id.to_owned(),
             at_work: HashMap::new(),
             spans: Vec::new(),
+            exchanges,
         }
+    }
+
+    /// Renders the summary of a run that is done, from what it returned; `None` if the graph has none.
+    pub(crate) fn summary(&self, status: RunStatus, result: &Result<RunResult, RunError>) -> Option<String> {
+        let result = result.as_ref().ok().filter(|_| status == RunStatus::Done)?;
+        run_summary(&self.document, &result.value)
     }
 
     /// Notes an event; gives what interfaces receive of it. Checkpoints are noted with [`Recorder::checkpoint`].
     pub(crate) fn note(&mut self, event: StreamEvent, known: Option<&Ledger>) -> Vec<AppEvent> {
         let root = event.ns.is_empty();
+        if let Payload::TaskEnd(task) = &event.payload {
+            self.keep_exchanges(task.id.as_str(), known);
+        }
         self.trace(&event);
         match event.payload {
             Payload::TaskStart(task) if root => vec![self.task_started(&task, known)],
@@ -141,6 +159,7 @@ impl Recorder {
                 at: now(),
                 status: TaskStatus::Done,
                 error: None,
+                failure: None,
                 not_retried: None,
                 interrupts: Vec::new(),
                 cached: true,
@@ -172,6 +191,7 @@ impl Recorder {
                 millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
                 finished: status == TaskStatus::Done,
                 targets: targets.clone(),
+                status: task.failure.as_ref().and_then(|failure| failure.status),
             });
         }
         AppEvent::TaskEnded {
@@ -181,8 +201,9 @@ impl Recorder {
             step: i32::try_from(task.step).unwrap_or(i32::MAX),
             at: now(),
             status,
-            not_retried: (task.error.as_deref())
-                .and_then(|error| not_retried(&self.document, &task.name, error)),
+            not_retried: (task.failure.as_ref())
+                .and_then(|failure| not_retried(&self.document, &task.name, failure)),
+            failure: task.failure.as_ref().map(Into::into),
             error: task.error,
             interrupts: task.interrupts.iter().map(interrupt_view).collect(),
             targets,
@@ -274,10 +295,23 @@ impl Recorder {
         }
     }
 
-    /// Notes what a task asked of models, before its end.
-    pub(crate) fn asked(&mut self, task: &str, exchanges: &[ExchangeView]) {
+    /// Keeps what a task that is over asked of models: at once in a ledger that is at hand, so that it is there when the
+    /// task's end is published.
+    fn keep_exchanges(&mut self, task: &str, known: Option<&Ledger>) {
+        let exchanges: Vec<ExchangeView> = self.exchanges.take(task).into_iter().map(view).collect();
+        if exchanges.is_empty() {
+            return;
+        }
         if let Some(span) = self.at_work.get_mut(task) {
             span.calls.extend(exchanges.iter().map(call));
+        }
+        let (thread, task) = (self.thread_id.clone(), task.to_owned());
+        let keep = move |ledger: &Ledger| {
+            looked_at(&thread, ledger.keep_exchanges(&thread, &task, &exchanges));
+        };
+        match known {
+            Some(ledger) => keep(ledger),
+            None => self.keeper.then(keep),
         }
     }
 
@@ -363,6 +397,9 @@ impl Recorder {
         for task in self.attempts.keys().cloned().collect::<Vec<_>>() {
             self.keep_attempts(&task);
         }
+        for task in self.at_work.keys().cloned().collect::<Vec<_>>() {
+            self.keep_exchanges(&task, None);
+        }
         let now = now();
         let left = self
             .at_work
@@ -376,7 +413,7 @@ impl Recorder {
 /// Logs a failure to store records that are kept only for viewing: a run does not fail because of it.
 fn looked_at(thread: &str, kept: Result<(), Problem>) {
     if let Err(problem) = kept {
-        tracing::warn!(thread, %problem, "times and attempts of tasks were not stored");
+        tracing::warn!(thread, %problem, "times, attempts or exchanges of tasks were not stored");
     }
 }
 

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use superstep::{CheckpointEvent, Payload, RunError, RunResult, StreamEvent, StreamMode};
 use superstep_document::Document;
+use superstep_nodes::models::Exchanges;
 use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
@@ -17,7 +18,7 @@ use crate::base::files;
 use crate::events::hub::{Hub, Subscription};
 use crate::ipc::instance::Instance;
 use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
-use crate::ledger::{BackgroundWriter, Kept, Ledger, RunLog, RunRow};
+use crate::ledger::{BackgroundWriter, Ledger, RunLog, RunRow, StoredEvents};
 use crate::runs::{Recorder, StopHandle, status_of, stop_of};
 use crate::wire::commands;
 use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
@@ -147,7 +148,7 @@ async fn events_of(
     }
     let kept = match reading {
         Some(reading) => reading.await?,
-        None => Kept::default(),
+        None => StoredEvents::default(),
     };
     Ok(ThreadEvents {
         events: kept.events,
@@ -173,6 +174,8 @@ pub struct Recorded<'a> {
     pub program: &'a str,
     /// Stops it.
     pub stop: StopHandle,
+    /// What its nodes ask of models: the registry's that its graph was built with.
+    pub exchanges: Arc<Exchanges>,
 }
 
 /// Records one run in the ledger of a data folder, as a workbench would that had started it, and lets other programs follow and
@@ -289,6 +292,7 @@ impl RunRecord {
             storage,
             program,
             stop,
+            exchanges,
         } = recorded;
         std::fs::create_dir_all(data_dir)?;
         let instance = Instance::enter(data_dir)?;
@@ -305,6 +309,7 @@ impl RunRecord {
             ended_at: None,
             problem: None,
             stop: None,
+            summary: None,
         };
         let log = RunLog::new(keeper.clone(), thread_id, run_id);
         let began = run.clone();
@@ -316,7 +321,7 @@ impl RunRecord {
         let (hub, ended) = (Arc::<Hub>::default(), CancellationToken::new());
         log.emit(AppEvent::Run { run: run.view() }, |event| hub.publish(event));
         let host = RunHost {
-            hello: Hello::of(&instance.holder(program).name, storage, false),
+            hello: Hello::of(&instance.holder(program).name, storage),
             thread_id: thread_id.to_owned(),
             keeper: keeper.clone(),
             log: log.clone(),
@@ -325,7 +330,13 @@ impl RunRecord {
             ended: ended.clone(),
         };
         Ok(Self {
-            recorder: Recorder::new(keeper.clone(), thread_id, run_id, Arc::new(document.clone())),
+            recorder: Recorder::new(
+                keeper.clone(),
+                thread_id,
+                run_id,
+                Arc::new(document.clone()),
+                exchanges,
+            ),
             keeper,
             log,
             run,
@@ -367,6 +378,7 @@ impl RunRecord {
         self.recorder.end();
         (self.run.status, self.run.problem) = status_of(result, self.is_open);
         self.run.stop = stop_of(result);
+        self.run.summary = self.recorder.summary(self.run.status, result);
         self.run.ended_at = Some(files::now());
         let event = AppEvent::Run { run: self.run.view() };
         self.log.emit(event, |event| self.hub.publish(event));

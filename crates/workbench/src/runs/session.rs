@@ -12,6 +12,7 @@ use superstep::{
     RunResult, StreamEvent, StreamMode, ThreadId, Value,
 };
 use superstep_document::{Document, MAX_RECURSION_LIMIT};
+use superstep_nodes::models::Exchanges;
 use tokio_util::sync::CancellationToken;
 
 use super::StopHandle;
@@ -67,7 +68,7 @@ impl RunOf<'_> {
 
 /// The request for a run.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub struct RunRequest<'a> {
     /// The graph, with its database and its long-term memory.
     pub graph: Graph,
     /// Its document.
@@ -104,8 +105,19 @@ pub struct Request<'a> {
     pub take_over: bool,
     /// Stops the run.
     pub cancel: CancellationToken,
-    /// The data folder that the run is recorded in, when it is, and the name of the database there.
-    pub record: Option<(&'a Path, &'a str)>,
+    /// Where the run is recorded, when it is.
+    pub record: Option<RecordIn<'a>>,
+}
+
+/// Place where a run is recorded.
+#[derive(Clone, Debug)]
+pub struct RecordIn<'a> {
+    /// The data folder.
+    pub data_dir: &'a Path,
+    /// The name of the database there.
+    pub storage: &'a str,
+    /// What the run's nodes ask of models: the registry's that its graph was built with.
+    pub exchanges: Arc<Exchanges>,
 }
 
 /// Receives what happens in a run.
@@ -133,7 +145,7 @@ pub struct Session {
 
 impl Session {
     /// Claims a thread of this database for a run, and begins to record it.
-    pub async fn begin(saver: &dyn Checkpointer, claimant: Claimant, request: Request<'_>) -> Self {
+    pub async fn begin(saver: &dyn Checkpointer, claimant: Claimant, request: RunRequest<'_>) -> Self {
         let run_id = uuid::Uuid::now_v7().to_string();
         let stop = StopHandle::from(request.cancel);
         let of = RunOf {
@@ -157,15 +169,16 @@ impl Session {
         config.max_concurrency = request.max_concurrency;
         config.effects = request.effects;
         let input = request.start.apply(&mut config);
-        let record = request.record.and_then(|(data_dir, storage)| {
+        let record = request.record.and_then(|place| {
             RunRecord::begin(Recorded {
-                data_dir,
+                data_dir: place.data_dir,
                 thread_id: request.thread.as_str(),
                 run_id: &run_id,
                 document: request.document,
-                storage,
+                storage: place.storage,
                 program: claimant.program(),
                 stop,
+                exchanges: place.exchanges,
             })
         });
         if record.is_some() {

@@ -18,13 +18,13 @@ use superstep_document::text;
 
 /// The threads of a workbench.
 #[derive(Debug)]
-struct Threads {
+struct ThreadDirectory {
     workbench: Arc<Workbench>,
     /// What the keys of a graph begin with, by its key.
     initial: Mutex<HashMap<String, Object>>,
 }
 
-impl Threads {
+impl ThreadDirectory {
     fn key(&self, thread: &ThreadSummary) -> Option<String> {
         let row = self.workbench.ledger.thread(thread.thread.as_str()).ok()?;
         self.workbench.graph_key(&thread.head, row.as_ref())
@@ -32,7 +32,7 @@ impl Threads {
 }
 
 #[async_trait]
-impl Directory for Threads {
+impl Directory for ThreadDirectory {
     async fn listed(&self, threads: &[ThreadSummary]) -> Result<Vec<Listed>, Problem> {
         let ids: Vec<&str> = threads.iter().map(|thread| thread.thread.as_str()).collect();
         let (rows, runs) = (
@@ -55,6 +55,11 @@ impl Directory for Threads {
             });
         }
         Ok(listed)
+    }
+
+    async fn cost(&self, thread: &str) -> Result<f64, Problem> {
+        let (this, thread) = (self.workbench.clone(), thread.to_owned());
+        blocking(move || this.ledger.cost(&thread)).await?
     }
 
     async fn titles(&self) -> Result<Vec<(String, String)>, Problem> {
@@ -89,7 +94,7 @@ impl Directory for Threads {
 impl Workbench {
     /// Creates the directory of what is known of threads apart from their checkpoints.
     pub(super) fn directory(self: &Arc<Self>) -> Arc<dyn Directory> {
-        let threads = Threads {
+        let threads = ThreadDirectory {
             workbench: self.clone(),
             initial: Mutex::default(),
         };

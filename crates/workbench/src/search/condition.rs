@@ -6,7 +6,7 @@ use std::sync::Arc;
 use superstep::{Name, Object, Value};
 use superstep_nodes::expression::{Expression, Scope};
 
-use super::thread_history::{ThreadHistory, Wanted};
+use super::thread_history::{NeededParts, ThreadHistory};
 use crate::base::values;
 use crate::session;
 use crate::wire::{Evaluated, Problem};
@@ -14,12 +14,12 @@ use superstep_document::{Join, Text, text};
 
 /// Steps at which expressions could not be evaluated.
 #[derive(Debug, Default)]
-pub(super) struct Unknown {
+pub(super) struct UnknownSteps {
     pub(super) count: u64,
     pub(super) reason: Option<String>,
 }
 
-impl Unknown {
+impl UnknownSteps {
     /// Counts a value that could not be evaluated.
     pub(super) fn note_message(&mut self, message: Option<&str>) {
         if let Some(message) = message {
@@ -29,7 +29,7 @@ impl Unknown {
     }
 
     /// Adds what another thread had.
-    pub(super) fn add(&mut self, other: Unknown) {
+    pub(super) fn add(&mut self, other: UnknownSteps) {
         self.count += other.count;
         self.reason = self.reason.take().or(other.reason);
     }
@@ -41,7 +41,7 @@ pub(super) struct Condition {
     expression: Arc<Expression>,
     uses_task: bool,
     /// What it needs of checkpoints.
-    pub(super) wanted: Wanted,
+    pub(super) wanted: NeededParts,
 }
 
 /// The names of conditions and columns beside `state`.
@@ -68,8 +68,8 @@ impl Condition {
         // The state before a step, and what was written in it, are looked into by names that only the evaluation knows.
         let of_steps = ["before", "writes"].iter().any(|name| uses.contains(*name));
         let wanted = match expression.uses().whole || of_steps {
-            true => Wanted::Whole,
-            false => Wanted::Keys(
+            true => NeededParts::Whole,
+            false => NeededParts::Keys(
                 expression
                     .uses()
                     .keys
@@ -92,7 +92,7 @@ impl Condition {
         past: &ThreadHistory<'_>,
         place: usize,
         state: &Object,
-        unknown: &mut Unknown,
+        unknown: &mut UnknownSteps,
     ) -> bool {
         let scope = scope(past, place, state);
         let ran = past.ran(place);
@@ -104,7 +104,7 @@ impl Condition {
             .any(|node| self.truth(&scope.clone().with("task", task(node, 1)), unknown))
     }
 
-    fn truth(&self, scope: &Scope, unknown: &mut Unknown) -> bool {
+    fn truth(&self, scope: &Scope, unknown: &mut UnknownSteps) -> bool {
         self.expression.truth(scope).unwrap_or_else(|error| {
             unknown.note_message(Some(&error.message));
             false
@@ -117,7 +117,7 @@ impl Condition {
     }
 
     /// Returns whether the condition is false. A condition that cannot be evaluated is not false.
-    pub(super) fn is_false(&self, scope: &Scope, unknown: &mut Unknown) -> bool {
+    pub(super) fn is_false(&self, scope: &Scope, unknown: &mut UnknownSteps) -> bool {
         match self.expression.truth(scope) {
             Ok(holds) => !holds,
             Err(error) => {
@@ -176,7 +176,7 @@ mod tests {
                 .unwrap()
                 .wanted
         };
-        let keys = |keys: &[&str]| Wanted::Keys(keys.iter().map(|key| Name::from(*key)).collect());
+        let keys = |keys: &[&str]| NeededParts::Keys(keys.iter().map(|key| Name::from(*key)).collect());
         assert_eq!(wanted("state.n > 2 and state.order.total"), keys(&["n", "order"]));
         assert_eq!(wanted("run.step > 3"), keys(&[]));
         for whole in [
@@ -186,11 +186,11 @@ mod tests {
             "writes.n",
             "state.n ~ state",
         ] {
-            assert_eq!(wanted(whole), Wanted::Whole, "{whole}");
+            assert_eq!(wanted(whole), NeededParts::Whole, "{whole}");
         }
         let both = wanted("state.n").and(&wanted("state.m"));
         assert_eq!(both, keys(&["m", "n"]));
-        assert_eq!(Wanted::Heads.and(&wanted("state.n")), keys(&["n"]));
-        assert_eq!(wanted("state.n").and(&Wanted::Whole), Wanted::Whole);
+        assert_eq!(NeededParts::Heads.and(&wanted("state.n")), keys(&["n"]));
+        assert_eq!(wanted("state.n").and(&NeededParts::Whole), NeededParts::Whole);
     }
 }

@@ -9,10 +9,10 @@ use futures::StreamExt;
 use superstep::{CheckpointId, Checkpointer, ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
 use superstep_document::Document;
 
-use super::condition::Unknown;
-use super::find::{Query, Search};
+use super::condition::UnknownSteps;
+use super::find::{Query, ThreadSearch};
 use super::index::path_of;
-use super::index::reader::{Page, Threads};
+use super::index::reader::{Page, SearchedThreads};
 use super::invariants::Rules;
 use super::probe::Probe;
 use super::reconsider::Draft;
@@ -103,8 +103,8 @@ impl Desk {
             .walk(&frame, |reading| {
                 let query = query.clone();
                 async move {
-                    let mut unknown = Unknown::default();
-                    let search = Search {
+                    let mut unknown = UnknownSteps::default();
+                    let search = ThreadSearch {
                         query: &query,
                         saver: &*reading.saver,
                         directory: &*reading.directory,
@@ -134,7 +134,7 @@ impl Desk {
             .walk(&frame, |reading| {
                 let probe = probe.clone();
                 async move {
-                    let mut unknown = Unknown::default();
+                    let mut unknown = UnknownSteps::default();
                     let visits = probe.run(&reading, &mut unknown).await?;
                     Ok((visits, unknown))
                 }
@@ -145,7 +145,7 @@ impl Desk {
 
     /// Finds the steps that read or wrote an item of long-term memory.
     pub async fn uses(&self, request: &FindUses) -> Result<ItemUses, Problem> {
-        let wanted = Arc::new(uses::Wanted::from(request));
+        let wanted = Arc::new(uses::SoughtItem::from(request));
         let frame = Frame::of(&[], request.after.as_deref(), request.limit);
         let (uses, progress) = self
             .walk(&frame, |reading| {
@@ -153,7 +153,7 @@ impl Desk {
                 async move {
                     let (thread, title) = (&reading.summary.thread, &reading.listed.title);
                     let found = wanted.run(&*reading.saver, thread, title).await?;
-                    Ok((found, Unknown::default()))
+                    Ok((found, UnknownSteps::default()))
                 }
             })
             .await?;
@@ -177,7 +177,7 @@ impl Desk {
             .walk(&frame, |reading| {
                 let rules = rules.clone();
                 async move {
-                    let mut unknown = Unknown::default();
+                    let mut unknown = UnknownSteps::default();
                     let moments = rules.run(&reading, &mut unknown).await?;
                     Ok((vec![moments], unknown))
                 }
@@ -230,7 +230,7 @@ impl Desk {
             .walk(&frame, |reading| {
                 let draft = draft.clone();
                 async move {
-                    let mut unknown = Unknown::default();
+                    let mut unknown = UnknownSteps::default();
                     let found = draft.run(&reading, &mut unknown).await?;
                     Ok((vec![found], unknown))
                 }
@@ -257,13 +257,13 @@ impl Desk {
     ) -> Result<(Vec<T>, SearchProgress), Problem>
     where
         T: Send + 'static,
-        F: Future<Output = Result<(Vec<T>, Unknown), Problem>> + Send + 'static,
+        F: Future<Output = Result<(Vec<T>, UnknownSteps), Problem>> + Send + 'static,
     {
         let began = Instant::now();
         let limit = page_size((frame.limit > 0).then_some(frame.limit), MOMENTS);
         let mut after = frame.after.map(place).transpose()?;
         let mut progress = SearchProgress::default();
-        let mut unknown = Unknown::default();
+        let mut unknown = UnknownSteps::default();
         let threads = self.threads(frame).await?;
         if after.is_none() {
             let total = self.saver.count_threads(&ThreadQuery::default()).await?;
@@ -315,7 +315,7 @@ impl Desk {
     }
 
     /// Returns the threads that may have results.
-    async fn threads(&self, frame: &Frame<'_>) -> Result<Threads, Problem> {
+    async fn threads(&self, frame: &Frame<'_>) -> Result<SearchedThreads, Problem> {
         let query = ThreadQuery {
             status: match frame.status {
                 Some(RunStatus::Done) => Some(ThreadStatus::Idle),
@@ -324,7 +324,7 @@ impl Desk {
             },
             ..ThreadQuery::default()
         };
-        let all = Threads::all(self.saver.clone(), query);
+        let all = SearchedThreads::all(self.saver.clone(), query);
         let (Some(words), Some(path)) = (frame.words, &self.index) else {
             return Ok(all);
         };
@@ -356,7 +356,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn done(progress: SearchProgress, unknown: Unknown, next: Option<ThreadPlace>) -> SearchProgress {
+fn done(progress: SearchProgress, unknown: UnknownSteps, next: Option<ThreadPlace>) -> SearchProgress {
     SearchProgress {
         next: next.as_ref().map(place_text),
         unknown: unknown.count,
@@ -365,11 +365,11 @@ fn done(progress: SearchProgress, unknown: Unknown, next: Option<ThreadPlace>) -
     }
 }
 
-type Outcome<T> = Result<(Vec<T>, Unknown), Problem>;
+type SearchResult<T> = Result<(Vec<T>, UnknownSteps), Problem>;
 
 async fn joined<T>(
-    work: Option<tokio::task::JoinHandle<Outcome<T>>>,
-) -> Result<Option<(Vec<T>, Unknown)>, Problem> {
+    work: Option<tokio::task::JoinHandle<SearchResult<T>>>,
+) -> Result<Option<(Vec<T>, UnknownSteps)>, Problem> {
     let Some(work) = work else { return Ok(None) };
     let outcome = work.await.unwrap_or_else(|error| {
         Err(Problem::new(

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use superstep::{CheckpointHead, Checkpointer, Object, ThreadSummary};
+use superstep::{CheckpointHead, Checkpointer, GraphVersion, Object, ThreadSummary};
 
-use super::condition::{Condition, NAMES, Unknown};
-use super::texts::{self, Text};
-use super::thread_history::{Read, ThreadHistory, Wanted};
+use super::condition::{Condition, NAMES, UnknownSteps};
+use super::texts::{self, PlacedText};
+use super::thread_history::{NeededParts, Read, ThreadHistory};
 use super::words::{Words, fold};
 use super::{Directory, Listed};
 use crate::wire::{FindMoments, MomentFound, MomentReason, Problem, RunStatus, SnippetPart};
@@ -27,9 +27,11 @@ pub(super) struct Query {
     pub(super) status: Option<RunStatus>,
     pub(super) since: Option<String>,
     until: Option<String>,
+    graph_version: Option<String>,
+    cost_from: Option<f64>,
     columns: Vec<Condition>,
     /// What is read of checkpoints.
-    wanted: Wanted,
+    wanted: NeededParts,
 }
 
 /// Returns a text without surrounding spaces, or `None` if nothing is left.
@@ -64,9 +66,11 @@ impl Query {
         let columns: Vec<Condition> = columns.collect::<Result<_, _>>()?;
         // Words may be in any key; expressions say which they read.
         let wanted = match words {
-            Some(_) => Wanted::Whole,
+            Some(_) => NeededParts::Whole,
             None => (first_where.iter().chain(&at_end).chain(&columns))
-                .fold(Wanted::Heads, |wanted, expression| wanted.and(&expression.wanted)),
+                .fold(NeededParts::Heads, |wanted, expression| {
+                    wanted.and(&expression.wanted)
+                }),
         };
         Ok(Self {
             words,
@@ -76,14 +80,22 @@ impl Query {
             status: request.status,
             since: given(request.since.as_ref()).map(str::to_owned),
             until: given(request.until.as_ref()).map(str::to_owned),
+            graph_version: given(request.graph_version.as_ref()).map(str::to_owned),
+            cost_from: request.cost_from,
             columns,
             wanted,
         })
     }
 
-    fn is_in_time(&self, head: &CheckpointHead) -> bool {
+    /// Returns whether a moment is in time, and made by the version of the graph that is looked for.
+    fn admits(&self, head: &CheckpointHead) -> bool {
         let since = self.since.as_ref().is_none_or(|since| head.ts >= *since);
-        since && self.until.as_ref().is_none_or(|until| head.ts < *until)
+        since && self.until.as_ref().is_none_or(|until| head.ts < *until) && self.is_of_version(head)
+    }
+
+    fn is_of_version(&self, head: &CheckpointHead) -> bool {
+        let version = self.graph_version.as_deref();
+        version.is_none_or(|version| GraphVersion::of(head).is_some_and(|ran| ran.starts_with(version)))
     }
 }
 
@@ -126,7 +138,7 @@ impl<'q> Matched<'q> {
         }
     }
 
-    fn see(&mut self, text: &Text<'_>) {
+    fn see(&mut self, text: &PlacedText<'_>) {
         let present = self.words.present(&fold(&text.text));
         let count = present.iter().filter(|present| **present).count();
         if count == 0 {
@@ -160,7 +172,7 @@ impl<'q> Matched<'q> {
 
 /// Matches found so far while a thread is read.
 #[derive(Debug, Default)]
-struct Found {
+struct ThreadMatches {
     /// The newest hits of the words, the oldest first.
     hits: VecDeque<Hit>,
     /// Older ones that are not listed.
@@ -173,7 +185,7 @@ struct Found {
 }
 
 /// One thread of a search.
-pub(super) struct Search<'a> {
+pub(super) struct ThreadSearch<'a> {
     pub(super) query: &'a Query,
     pub(super) saver: &'a dyn Checkpointer,
     pub(super) directory: &'a dyn Directory,
@@ -181,21 +193,27 @@ pub(super) struct Search<'a> {
     pub(super) listed: &'a Listed,
 }
 
-impl Search<'_> {
+impl ThreadSearch<'_> {
     /// Returns the moments that fit, the newest first.
-    pub(super) async fn run(&self, unknown: &mut Unknown) -> Result<Vec<MomentFound>, Problem> {
+    pub(super) async fn run(&self, unknown: &mut UnknownSteps) -> Result<Vec<MomentFound>, Problem> {
         let query = self.query;
-        let mut past = ThreadHistory::read(self.saver, self.directory, self.summary, &query.wanted).await?;
-        let Some(last) = past.heads.len().checked_sub(1) else {
+        if let Some(least) = query.cost_from
+            && self.directory.cost(self.summary.thread.as_str()).await? < least
+        {
             return Ok(Vec::new());
-        };
-        let passed = past.passed(&query.passed, |head| query.is_in_time(head));
+        }
+        let mut past = ThreadHistory::read(self.saver, self.directory, self.summary, &query.wanted).await?;
+        let passed = past.passed(&query.passed, |head| query.admits(head));
         if !query.passed.is_empty() && passed.is_none() {
             return Ok(Vec::new());
         }
-        let mut found = Found::default();
-        if query.wanted != Wanted::Heads {
-            self.look(&mut past, passed.unwrap_or(last), &mut found, unknown)
+        // The newest that the version made: the thread may have gone on with another.
+        let Some(newest) = past.heads.iter().rposition(|head| query.is_of_version(head)) else {
+            return Ok(Vec::new());
+        };
+        let mut found = ThreadMatches::default();
+        if query.wanted != NeededParts::Heads {
+            self.look(&mut past, passed.unwrap_or(newest), &mut found, unknown)
                 .await?;
         }
         if (query.first_where.is_some() && found.first.is_none())
@@ -210,10 +228,10 @@ impl Search<'_> {
         let mut hits: Vec<Hit> = Vec::new();
         if let Some(words) = &query.words {
             let in_title = words.present(&fold(&self.listed.title));
-            if in_title.iter().all(|present| *present) && query.is_in_time(&past.heads[last]) {
+            if in_title.iter().all(|present| *present) && query.admits(&past.heads[newest]) {
                 hits.push(Hit {
                     snippet: words.snippet(&self.listed.title),
-                    ..moment(last, MomentReason::Title)
+                    ..moment(newest, MomentReason::Title)
                 });
             }
             hits.extend(found.hits.into_iter().rev());
@@ -221,8 +239,8 @@ impl Search<'_> {
             hits.push(moment(first, MomentReason::Condition));
         } else if let Some(passed) = passed {
             hits.push(moment(passed, MomentReason::Passed));
-        } else if query.is_in_time(&past.heads[last]) {
-            hits.push(moment(last, MomentReason::Thread));
+        } else if query.admits(&past.heads[newest]) {
+            hits.push(moment(newest, MomentReason::Thread));
         }
         let mut moments: Vec<MomentFound> = hits.into_iter().map(|hit| self.moment(&past, hit)).collect();
         if let Some(oldest) = moments.last_mut() {
@@ -236,8 +254,8 @@ impl Search<'_> {
         &self,
         past: &mut ThreadHistory<'_>,
         passed: usize,
-        found: &mut Found,
-        unknown: &mut Unknown,
+        found: &mut ThreadMatches,
+        unknown: &mut UnknownSteps,
     ) -> Result<(), Problem> {
         let query = self.query;
         let last = past.heads.len() - 1;
@@ -250,8 +268,8 @@ impl Search<'_> {
             let mut states: HashMap<usize, Object> = HashMap::with_capacity(read.len());
             for checkpoint in read {
                 let Read { place, state, writes } = &checkpoint;
-                let in_time = query.is_in_time(&past.heads[*place]);
-                if let Some(words) = query.words.as_ref().filter(|_| in_time) {
+                let admitted = query.admits(&past.heads[*place]);
+                if let Some(words) = query.words.as_ref().filter(|_| admitted) {
                     let parent = past.parent(*place);
                     let near = parent.and_then(|parent| states.get(&parent).or_else(|| before.get(&parent)));
                     let old = match (near, parent) {
@@ -274,7 +292,7 @@ impl Search<'_> {
                 if let Some(condition) = query
                     .first_where
                     .as_ref()
-                    .filter(|_| found.first.is_none() && in_time)
+                    .filter(|_| found.first.is_none() && admitted)
                     && condition.holds(past, *place, state, unknown)
                 {
                     found.first = Some(*place);

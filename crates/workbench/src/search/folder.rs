@@ -77,6 +77,10 @@ impl Directory for Folder {
         Ok(listed.collect())
     }
 
+    async fn cost(&self, thread: &str) -> Result<f64, Problem> {
+        self.ledger.as_ref().map_or(Ok(0.0), |ledger| ledger.cost(thread))
+    }
+
     async fn titles(&self) -> Result<Vec<(String, String)>, Problem> {
         self.ledger
             .as_ref()

@@ -8,10 +8,10 @@ use superstep_document::{Document, Invariant};
 use superstep_nodes::registry::invariants::{names, places};
 
 use super::Directory;
-use super::condition::{Condition, Unknown, scope, task};
+use super::condition::{Condition, UnknownSteps, scope, task};
 use super::desk::Reading;
 use super::edges;
-use super::thread_history::{ThreadHistory, Wanted};
+use super::thread_history::{NeededParts, ThreadHistory};
 use crate::session::node_of;
 use crate::wire::{BrokenMoment, InvariantAt, InvariantState, Problem};
 use superstep_document::text;
@@ -31,7 +31,7 @@ struct Rule {
 #[derive(Debug)]
 pub(super) struct Rules {
     rules: Vec<Rule>,
-    wanted: Wanted,
+    wanted: NeededParts,
     pub(super) since: Option<String>,
 }
 
@@ -41,10 +41,10 @@ struct Step<'a> {
     place: usize,
     state: &'a Object,
     /// Of the checkpoint before: its state, and what the step wrote.
-    before: Option<&'a Known>,
+    before: Option<&'a StateAndWrites>,
 }
 
-type Known = (Object, Vec<PendingWrite>);
+type StateAndWrites = (Object, Vec<PendingWrite>);
 
 impl Rules {
     /// Compiles the invariants of a document, or one of them.
@@ -74,7 +74,7 @@ impl Rules {
         }
         let wanted = rules
             .iter()
-            .fold(Wanted::Heads, |wanted, rule| wanted.and(&rule.wanted()));
+            .fold(NeededParts::Heads, |wanted, rule| wanted.and(&rule.wanted()));
         Ok(Self { rules, wanted, since })
     }
 
@@ -82,18 +82,18 @@ impl Rules {
     pub(super) async fn run(
         &self,
         reading: &Reading,
-        unknown: &mut Unknown,
+        unknown: &mut UnknownSteps,
     ) -> Result<Vec<BrokenMoment>, Problem> {
         let (saver, directory) = (&*reading.saver, &*reading.directory);
         let mut past = ThreadHistory::read(saver, directory, &reading.summary, &self.wanted).await?;
         let mut found: Vec<BrokenMoment> = Vec::new();
         // Where each invariant of the graph as a whole became broken, by the checkpoint at which it still is.
         let mut since: Vec<BTreeMap<usize, usize>> = self.rules.iter().map(|_| BTreeMap::new()).collect();
-        let mut before: HashMap<usize, Known> = HashMap::new();
+        let mut before: HashMap<usize, StateAndWrites> = HashMap::new();
         let mut from = 0;
         while from < past.heads.len() {
             let read = past.chunk(from, directory).await?;
-            let mut now: HashMap<usize, Known> = HashMap::with_capacity(read.len());
+            let mut now: HashMap<usize, StateAndWrites> = HashMap::with_capacity(read.len());
             for checkpoint in read {
                 let parent = past.parent(checkpoint.place);
                 let step = Step {
@@ -144,7 +144,7 @@ impl Rules {
         let Some(here) = read.pop() else {
             return Ok(Vec::new());
         };
-        let before: Option<Known> = read.pop().map(|parent| (parent.state, parent.writes));
+        let before: Option<StateAndWrites> = read.pop().map(|parent| (parent.state, parent.writes));
         let step = Step {
             past: &past,
             place: here.place,
@@ -152,7 +152,7 @@ impl Rules {
             before: before.as_ref(),
         };
         let stands = self.rules.iter().map(|rule| {
-            let mut unknown = Unknown::default();
+            let mut unknown = UnknownSteps::default();
             let came = rule.places.iter().any(|place| step.came_to(place).is_some());
             let broken = rule.is_broken(&step, &mut unknown);
             InvariantAt {
@@ -177,15 +177,15 @@ impl Rules {
 
 impl Rule {
     /// Returns what must be read of checkpoints for the rule.
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self) -> NeededParts {
         let uses = |name: &str| self.must.uses(name);
         if uses("writer") || (uses("old") && !self.is_of_key()) {
-            return Wanted::Whole;
+            return NeededParts::Whole;
         }
         let place = match self.places.first() {
-            Some(BreakpointPlace::Edge { .. }) => Wanted::Whole,
-            Some(BreakpointPlace::Key(key)) => Wanted::Keys([key.clone()].into()),
-            _ => Wanted::Heads,
+            Some(BreakpointPlace::Edge { .. }) => NeededParts::Whole,
+            Some(BreakpointPlace::Key(key)) => NeededParts::Keys([key.clone()].into()),
+            _ => NeededParts::Heads,
         };
         place.and(&self.must.wanted)
     }
@@ -195,7 +195,7 @@ impl Rule {
     }
 
     /// Checks whether the rule is broken at a checkpoint. It is not broken if the step did not come to its place.
-    fn is_broken(&self, step: &Step<'_>, unknown: &mut Unknown) -> bool {
+    fn is_broken(&self, step: &Step<'_>, unknown: &mut UnknownSteps) -> bool {
         self.places.iter().any(|place| {
             let Some(node) = step.came_to(place) else {
                 return false;

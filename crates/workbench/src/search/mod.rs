@@ -51,6 +51,8 @@ pub struct Listed {
 pub trait Directory: Debug + Send + Sync {
     /// Returns these threads as lists show them, in the same order.
     async fn listed(&self, threads: &[ThreadSummary]) -> Result<Vec<Listed>, Problem>;
+    /// Returns what the runs of a thread have cost, in the currency of which it is most; 0 where nothing is kept of it.
+    async fn cost(&self, thread: &str) -> Result<f64, Problem>;
     /// Returns the titles of all threads that have one, by thread.
     async fn titles(&self) -> Result<Vec<(String, String)>, Problem>;
     /// Returns the initial values of the state keys of a thread's graph; empty when the graph is gone.

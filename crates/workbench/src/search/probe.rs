@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use superstep::checkpoint::reserved::is_control;
 use superstep::{Name, Object, PendingWrite, Value};
 
-use super::condition::{Condition, Unknown, scope, task};
+use super::condition::{Condition, UnknownSteps, scope, task};
 use super::desk::Reading;
 use super::edges;
-use super::thread_history::{ThreadHistory, Wanted};
+use super::thread_history::{NeededParts, ThreadHistory};
 use crate::session::node_of;
 use crate::threads::is_state_key;
 use crate::wire::{NodeVisit, ProbeNode, Problem};
@@ -58,11 +58,11 @@ impl Probe {
     pub(super) async fn run(
         &self,
         reading: &Reading,
-        unknown: &mut Unknown,
+        unknown: &mut UnknownSteps,
     ) -> Result<Vec<NodeVisit>, Problem> {
         // Where a step led is among what its tasks wrote.
         let wanted = match self.to {
-            Some(_) => &Wanted::Whole,
+            Some(_) => &NeededParts::Whole,
             None => &self.expression.wanted,
         };
         let (saver, directory) = (&*reading.saver, &*reading.directory);

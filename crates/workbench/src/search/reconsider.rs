@@ -8,10 +8,10 @@ use superstep::{Decision, END, Graph, Object, PendingWrite, TaskRecord, Value};
 use superstep_document::{Document, Edge};
 use superstep_nodes::expression::{Expression, Scope};
 
-use super::condition::Unknown;
+use super::condition::UnknownSteps;
 use super::desk::Reading;
 use super::edges::by_task;
-use super::thread_history::{ThreadHistory, Wanted};
+use super::thread_history::{NeededParts, ThreadHistory};
 use crate::base::values;
 use crate::session::node_of;
 use crate::threads::is_state_key;
@@ -84,10 +84,10 @@ impl Draft {
     pub(super) async fn run(
         &self,
         reading: &Reading,
-        unknown: &mut Unknown,
+        unknown: &mut UnknownSteps,
     ) -> Result<Reconsidered, Problem> {
         let (saver, directory) = (&*reading.saver, &*reading.directory);
-        let mut past = ThreadHistory::read(saver, directory, &reading.summary, &Wanted::Whole).await?;
+        let mut past = ThreadHistory::read(saver, directory, &reading.summary, &NeededParts::Whole).await?;
         let sources: BTreeSet<&str> = self.form.sources().into_iter().collect();
         let children: HashMap<usize, usize> = (0..past.heads.len())
             .filter(|place| !past.ran(*place).is_empty())

@@ -18,22 +18,22 @@ const DEEPEST: usize = 64;
 
 /// A text with its place.
 #[derive(Debug)]
-pub(super) struct Text<'a> {
+pub(super) struct PlacedText<'a> {
     pub(super) reason: MomentReason,
     pub(super) pointer: &'a str,
     pub(super) text: Cow<'a, str>,
 }
 
 /// Receiver of each text.
-type Sink<'s> = &'s mut dyn FnMut(Text<'_>);
+type Sink<'s> = &'s mut dyn FnMut(PlacedText<'_>);
 
-struct Walk<'s> {
+struct ValueWalk<'s> {
     reason: MomentReason,
     pointer: String,
     sink: Sink<'s>,
 }
 
-impl Walk<'_> {
+impl ValueWalk<'_> {
     fn at(&mut self, segment: &str, work: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         self.pointer.push('/');
@@ -47,7 +47,7 @@ impl Walk<'_> {
             Cow::Borrowed(text) => redact(text),
             Cow::Owned(text) => Cow::Owned(redact(text).into_owned()),
         };
-        (self.sink)(Text {
+        (self.sink)(PlacedText {
             reason: self.reason,
             pointer: &self.pointer,
             text,
@@ -95,7 +95,7 @@ impl Walk<'_> {
 
 /// Gives the texts that a state has and the one before it had not.
 pub(super) fn written(before: &Object, now: &Object, sink: Sink<'_>) {
-    let mut walk = Walk {
+    let mut walk = ValueWalk {
         reason: MomentReason::State,
         pointer: String::new(),
         sink,
@@ -113,7 +113,7 @@ pub(super) fn of_tasks(writes: &[PendingWrite], sink: Sink<'_>) {
             reserved::ERROR => MomentReason::Error,
             _ => continue,
         };
-        let mut walk = Walk {
+        let mut walk = ValueWalk {
             reason,
             pointer: String::new(),
             sink: &mut *sink,

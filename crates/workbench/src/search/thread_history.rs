@@ -20,7 +20,7 @@ const CHUNK: usize = 256;
 
 /// Parts that are read of checkpoints in addition to their heads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum NeededParts {
     /// Nothing.
     Heads,
     /// The values of these keys; the others are null, and what tasks wrote is left out.
@@ -29,14 +29,14 @@ pub(super) enum Wanted {
     Whole,
 }
 
-impl Wanted {
+impl NeededParts {
     /// Combines the needs of two expressions.
-    pub(super) fn and(self, other: &Wanted) -> Self {
+    pub(super) fn and(self, other: &NeededParts) -> Self {
         match (self, other) {
-            (Wanted::Heads, other) => other.clone(),
-            (Wanted::Keys(keys), Wanted::Keys(others)) => Wanted::Keys(&keys | others),
-            (keys, Wanted::Heads) => keys,
-            _ => Wanted::Whole,
+            (NeededParts::Heads, other) => other.clone(),
+            (NeededParts::Keys(keys), NeededParts::Keys(others)) => NeededParts::Keys(&keys | others),
+            (keys, NeededParts::Heads) => keys,
+            _ => NeededParts::Whole,
         }
     }
 }
@@ -79,7 +79,7 @@ pub(super) struct ThreadHistory<'a> {
     places: HashMap<CheckpointId, usize>,
     /// Everything of a short thread, which was read at once.
     short: Option<Vec<Stored>>,
-    wanted: &'a Wanted,
+    wanted: &'a NeededParts,
     graph: Option<Graph>,
     /// What the state keys begin with.
     pub(super) initial: Object,
@@ -107,15 +107,15 @@ fn state(initial: &Object, stored: &Stored) -> Object {
 async fn stored(
     saver: &dyn Checkpointer,
     query: &ListQuery,
-    wanted: &Wanted,
+    wanted: &NeededParts,
 ) -> Result<Vec<Stored>, StorageError> {
     let keys: Vec<Name> = match wanted {
-        Wanted::Whole => {
+        NeededParts::Whole => {
             let tuples = saver.list(query).await?;
             return Ok(tuples.into_iter().map(Stored::from).collect());
         }
-        Wanted::Keys(keys) => keys.iter().cloned().collect(),
-        Wanted::Heads => Vec::new(),
+        NeededParts::Keys(keys) => keys.iter().cloned().collect(),
+        NeededParts::Heads => Vec::new(),
     };
     let found = saver.heads_with(query, &keys).await?;
     let stored = found.into_iter().map(|(head, values)| Stored {
@@ -132,9 +132,9 @@ impl<'a> ThreadHistory<'a> {
         saver: &'a dyn Checkpointer,
         directory: &dyn Directory,
         summary: &'a ThreadSummary,
-        wanted: &'a Wanted,
+        wanted: &'a NeededParts,
     ) -> Result<Self, StorageError> {
-        let reads_states = *wanted != Wanted::Heads;
+        let reads_states = *wanted != NeededParts::Heads;
         let initial = match reads_states {
             true => directory.initial(summary).await,
             false => Object::new(),
@@ -187,7 +187,7 @@ impl<'a> ThreadHistory<'a> {
             places: places.map(|(place, head)| (head.id.clone(), place)).collect(),
             heads,
             short: Some(short),
-            wanted: &Wanted::Whole,
+            wanted: &NeededParts::Whole,
             graph: None,
             initial: directory.initial(summary).await,
         }))

@@ -14,12 +14,12 @@ const AT_ONCE: usize = 256;
 
 /// An item that is looked for.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct SoughtItem {
     namespace: Vec<String>,
     key: String,
 }
 
-impl From<&FindUses> for Wanted {
+impl From<&FindUses> for SoughtItem {
     fn from(request: &FindUses) -> Self {
         Self {
             namespace: request.namespace.clone(),
@@ -42,7 +42,7 @@ fn outermost(head: &CheckpointHead) -> String {
     root.map_or_else(|| head.id.to_string(), str::to_owned)
 }
 
-impl Wanted {
+impl SoughtItem {
     /// Returns the uses in a thread, the newest first; those in nested graphs, too.
     pub(super) async fn run(
         &self,
@@ -64,7 +64,7 @@ impl Wanted {
             for (head, writes) in page.iter().zip(&writes) {
                 for (task, record) in records_of(writes) {
                     let row = writes.iter().find(|row| row.task_id == *task);
-                    let place = Place {
+                    let place = UsingTask {
                         thread,
                         title,
                         head,
@@ -85,7 +85,7 @@ impl Wanted {
 }
 
 /// A task that used something.
-struct Place<'a> {
+struct UsingTask<'a> {
     thread: &'a ThreadId,
     title: &'a str,
     head: &'a CheckpointHead,
@@ -93,7 +93,7 @@ struct Place<'a> {
     task: &'a TaskId,
 }
 
-impl Place<'_> {
+impl UsingTask<'_> {
     fn used(&self, used: &MemoryUse) -> ItemUse {
         ItemUse {
             thread_id: self.thread.to_string(),

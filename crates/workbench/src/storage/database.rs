@@ -14,13 +14,14 @@ use superstep::{
     CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store, StoreAnswer, StoreConfig,
     StoreError, StoreOp, Sweeper, ThreadId, ThreadQuery,
 };
-use superstep_storage::{Storage, path_of, shown};
+use superstep_storage::{Backend, Location, Storage, path_of, shown};
 
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
 use crate::wire::{
-    AppEvent, ChosenBy, Empty, Problem, StorageInfo, StorageKind, StorageTested, TestStorage, UseStorage,
+    AppEvent, ChosenBy, Empty, Problem, StorageBackend, StorageInfo, StorageLocation, StorageTested,
+    TestStorage, UseStorage,
 };
 use superstep_document::text;
 
@@ -29,7 +30,7 @@ const FILE: &str = "database.json";
 
 /// A choice as it is kept.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Choice {
+struct DatabaseChoice {
     #[serde(default)]
     url: Option<String>,
 }
@@ -38,13 +39,13 @@ struct Choice {
 #[derive(Debug)]
 pub(crate) struct Database {
     data_dir: PathBuf,
-    current: RwLock<Current>,
+    current: RwLock<CurrentDatabase>,
     /// Held while another database is chosen, or how its store works.
     changing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone, Debug)]
-struct Current {
+struct CurrentDatabase {
     saver: Arc<dyn Checkpointer>,
     store: Arc<dyn Store>,
     url: String,
@@ -72,7 +73,7 @@ pub(crate) struct Reopened {
 /// How often expired items are removed. Nobody sees them in between: they only take space.
 const SWEEP_EVERY: Duration = Duration::from_secs(300);
 
-impl Current {
+impl CurrentDatabase {
     fn of(storage: Storage, url: String, chosen_by: ChosenBy, config: StoreConfig) -> Self {
         let sweeper = Sweeper::start(storage.store.clone(), SWEEP_EVERY);
         Self {
@@ -116,15 +117,22 @@ impl Store for Down {
     }
 }
 
-/// Returns the storage kind of an address, from its beginning.
-pub(crate) fn kind_of(url: &str) -> StorageKind {
-    match url.split_once(':').map(|(scheme, _)| scheme) {
-        Some("memory") => StorageKind::Memory,
-        Some("file") => StorageKind::File,
-        Some("postgres" | "postgresql") => StorageKind::Postgres,
-        Some("redis" | "rediss") => StorageKind::Redis,
-        _ => StorageKind::Sqlite,
-    }
+/// Lists the backends that this program was built with.
+fn backends() -> Vec<StorageBackend> {
+    let built_in = Backend::ALL.iter().filter(|backend| backend.is_built_in());
+    let listed = built_in.map(|backend| StorageBackend {
+        kind: backend.scheme().to_owned(),
+        title: backend.title().to_owned(),
+        summary: backend.summary().to_owned(),
+        example: backend.example().to_owned(),
+        location: match backend.location() {
+            Location::Process => StorageLocation::Process,
+            Location::File => StorageLocation::File,
+            Location::Folder => StorageLocation::Folder,
+            Location::Server => StorageLocation::Server,
+        },
+    });
+    listed.collect()
 }
 
 /// Converts an address to one that means the same wherever the program is started: its path is relative to the data
@@ -134,11 +142,7 @@ fn absolute(url: &str, data_dir: &Path) -> Result<String, Problem> {
     let Some(path) = path_of(url)? else {
         return Ok(url.to_owned());
     };
-    let scheme = if kind_of(url) == StorageKind::File {
-        "file"
-    } else {
-        "sqlite"
-    };
+    let scheme = Backend::of(url)?.scheme();
     let path = match path.to_str() {
         Some(text) if text.starts_with('~') => files::absolute(text)?,
         _ => data_dir.join(path),
@@ -165,9 +169,9 @@ impl Database {
         };
         let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
         let current = match superstep_storage::open_with(&url, config.clone()).await {
-            Ok(storage) => Current::of(storage, url, chosen_by, config),
+            Ok(storage) => CurrentDatabase::of(storage, url, chosen_by, config),
             // A person who chose it in the app must be able to choose another one there.
-            Err(error) if chosen_by == ChosenBy::Settings => Current {
+            Err(error) if chosen_by == ChosenBy::Settings => CurrentDatabase {
                 saver: Arc::new(Down(error.clone())),
                 store: Arc::new(Down(error.clone())),
                 url,
@@ -206,8 +210,8 @@ impl Database {
         let Reopened { storage, config } = reopened;
         let mut current = self.current.write();
         *current = match storage {
-            Some(storage) => Current::of(storage, current.url.clone(), current.chosen_by, config),
-            None => Current {
+            Some(storage) => CurrentDatabase::of(storage, current.url.clone(), current.chosen_by, config),
+            None => CurrentDatabase {
                 config,
                 ..current.clone()
             },
@@ -219,7 +223,7 @@ impl Database {
         shown(&self.current().url)
     }
 
-    fn current(&self) -> Current {
+    fn current(&self) -> CurrentDatabase {
         self.current.read().clone()
     }
 }
@@ -241,7 +245,7 @@ fn choice(data_dir: &Path) -> Result<Option<String>, Problem> {
         Err(error) => return Err(Problem::file(text!("read"), &path, &error)),
     };
     // Starting with another database than the chosen one would look as if threads were lost.
-    let choice: Choice = serde_json::from_str(&text).map_err(|error| {
+    let choice: DatabaseChoice = serde_json::from_str(&text).map_err(|error| {
         Problem::new(
             "broken-file",
             text!(
@@ -267,7 +271,7 @@ fn keep_choice(data_dir: &Path, url: Option<String>) -> Result<(), Problem> {
             _ => Ok(()),
         };
     }
-    let text = serde_json::to_vec_pretty(&Choice { url });
+    let text = serde_json::to_vec_pretty(&DatabaseChoice { url });
     let text = text.map_err(|error| Problem::new("internal", error.to_string()))?;
     files::write_private(&path, &text).map_err(|error| Problem::file(text!("write"), &path, &error))
 }
@@ -290,10 +294,13 @@ impl Workbench {
             Err(error) => (None, Some(current.open.as_ref().err().unwrap_or(&error).into())),
         };
         Ok(StorageInfo {
-            kind: kind_of(&current.url),
+            kind: Backend::of(&current.url)
+                .ok()
+                .map(|backend| backend.scheme().to_owned()),
             url: shown(&current.url),
             chosen_by: current.chosen_by,
             default_url: default_url(&self.database.data_dir),
+            backends: backends(),
             threads,
             problem,
         })
@@ -304,7 +311,7 @@ impl Workbench {
         request: TestStorage,
     ) -> Result<StorageTested, Problem> {
         let url = absolute(&request.url, &self.database.data_dir)?;
-        let (kind, begun) = (kind_of(&url), Instant::now());
+        let (backend, begun) = (Backend::of(&url)?, Instant::now());
         let millis = || u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
         // Asking whether a file can be used must not make it.
         if let Some(path) = path_of(&url)? {
@@ -326,7 +333,7 @@ impl Workbench {
             None => Ok(0),
         };
         Ok(StorageTested {
-            kind,
+            kind: backend.scheme().to_owned(),
             url: shown(&url),
             threads: threads?,
             is_new: storage.is_none(),
@@ -357,7 +364,7 @@ impl Workbench {
         let _changing = self.database.changing().await;
         let config = self.database.current().config;
         let storage = superstep_storage::open_with(&target, config.clone()).await?;
-        let current = Current::of(storage, target, chosen_by, config);
+        let current = CurrentDatabase::of(storage, target, chosen_by, config);
         {
             // Nothing begins between the look at the runs and the change.
             let idle = self.runs.idle().filter(|_| !self.what_ifs.any()).ok_or_else(|| {
@@ -400,18 +407,24 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_of_a_database_is_that_of_its_scheme() {
-        for (url, kind) in [
-            ("memory:", StorageKind::Memory),
-            ("file:x", StorageKind::File),
-            ("postgres://h/d", StorageKind::Postgres),
-            ("postgresql://h/d", StorageKind::Postgres),
-            ("redis://h", StorageKind::Redis),
-            ("rediss://h", StorageKind::Redis),
-            ("sqlite:x.db", StorageKind::Sqlite),
-            ("x.db", StorageKind::Sqlite),
-        ] {
-            assert_eq!(kind_of(url), kind, "{url}");
+    fn an_unknown_scheme_is_an_error_that_lists_what_there_is() {
+        let problem = absolute("mysql://h/d", Path::new("/data")).unwrap_err();
+        assert!(problem.message.contains("no backend is called"), "{problem}");
+        let remedy = problem.remedy.unwrap_or_default();
+        for backend in backends() {
+            assert!(remedy.contains(&backend.kind), "{remedy}");
+        }
+    }
+
+    #[test]
+    fn examples_of_backends_are_addresses_that_can_be_chosen() {
+        let kinds: Vec<String> = backends().into_iter().map(|backend| backend.kind).collect();
+        assert_eq!(kinds, ["sqlite", "file", "postgres", "redis", "memory"]);
+        for backend in backends() {
+            assert!(
+                absolute(&backend.example, Path::new("/data")).is_ok(),
+                "{backend:?}"
+            );
         }
     }
 

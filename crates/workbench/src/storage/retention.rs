@@ -75,10 +75,8 @@ impl Workbench {
                     .remedy(text!("Give a number of days from 1 on.")),
             );
         }
-        let rule = Retention {
-            idle: Duration::from_hours(24 * u64::from(idle_days)),
-            keep: keep.into(),
-        };
+        let rule = Retention::new(Duration::from_hours(24 * u64::from(idle_days)), keep.into())
+            .dry_run(request.dry_run);
         let now = files::now_ms();
         let idle = now.saturating_sub(u64::from(idle_days) * 24 * 3_600_000);
         let before = self.stored(Some(iso8601(idle))).await?;
@@ -110,10 +108,7 @@ impl Workbench {
             exempt.threads.extend(taken);
         }
         let (work, saver) = (self.job(request.work), self.saver());
-        let removal = retain(&*saver, &rule, now, &exempt, request.dry_run, &|done, total| {
-            work.at(done, total)
-        })
-        .await;
+        let removal = retain(&*saver, &rule, now, &exempt, &|done, total| work.at(done, total)).await;
         // Also when it was stopped or failed on the way: what went until then is gone.
         if !request.dry_run && removal.as_ref().map_or(true, |removal| removal.checkpoints > 0) {
             let after = self.stored(Some(iso8601(idle))).await?;

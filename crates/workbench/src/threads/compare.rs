@@ -43,18 +43,18 @@ pub struct Differing<'a> {
 /// Compares two values.
 pub fn compare<'a>(left: &'a Value, right: &'a Value) -> Differences<'a> {
     let mut differences = Differences::default();
-    differences.values(&Place::default(), left, right);
+    differences.values(&ComparedPaths::default(), left, right);
     differences
 }
 
 /// Positions of two compared values, on both sides.
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct ComparedPaths {
     left: String,
     right: String,
 }
 
-impl Place {
+impl ComparedPaths {
     fn key(&self, key: &str) -> Self {
         let key = escape_pointer(key);
         Self {
@@ -114,7 +114,7 @@ impl<'a> Differences<'a> {
     }
 
     /// Adds a value that is on both sides, with another content or in another place.
-    fn both(&mut self, place: &Place, change: ChangeKind, left: &'a Value, right: &'a Value) {
+    fn both(&mut self, place: &ComparedPaths, change: ChangeKind, left: &'a Value, right: &'a Value) {
         self.add(Differing {
             pointer: place.right.clone(),
             left_pointer: (place.left != place.right).then(|| place.left.clone()),
@@ -124,7 +124,7 @@ impl<'a> Differences<'a> {
         });
     }
 
-    fn values(&mut self, place: &Place, left: &'a Value, right: &'a Value) {
+    fn values(&mut self, place: &ComparedPaths, left: &'a Value, right: &'a Value) {
         if self.truncated || left == right {
             return;
         }
@@ -140,7 +140,7 @@ impl<'a> Differences<'a> {
         }
     }
 
-    fn objects(&mut self, place: &Place, left: &'a Object, right: &'a Object) {
+    fn objects(&mut self, place: &ComparedPaths, left: &'a Object, right: &'a Object) {
         for (key, value) in left.iter() {
             let place = place.key(key);
             match right.get(key) {
@@ -155,7 +155,7 @@ impl<'a> Differences<'a> {
 
     fn by_id(
         &mut self,
-        place: &Place,
+        place: &ComparedPaths,
         (left, left_ids): (&'a List, &[&str]),
         (right, right_ids): (&'a List, &[&str]),
     ) {
@@ -190,7 +190,7 @@ impl<'a> Differences<'a> {
         }
     }
 
-    fn by_place(&mut self, place: &Place, left: &'a List, right: &'a List) {
+    fn by_place(&mut self, place: &ComparedPaths, left: &'a List, right: &'a List) {
         let pairs = common(left.len(), right.len(), |a, b| left.get(a) == right.get(b));
         let ends = [(left.len(), right.len())];
         let (mut left_at, mut right_at) = (0, 0);

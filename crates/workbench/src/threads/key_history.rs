@@ -22,7 +22,7 @@ const PAGE: u32 = 100;
 const LARGEST_PAGE: u32 = 500;
 
 /// A step that wrote the key, with the step before it.
-struct Written<'a> {
+struct WritingStep<'a> {
     head: &'a CheckpointHead,
     view: CheckpointView,
     parent: Option<&'a CheckpointHead>,
@@ -54,12 +54,12 @@ impl Workbench {
         let mut lineage = Lineage::from(&*saver, &thread, [newest.clone()]);
         let (older, longer) = lineage.line(&newest, LONGEST).await?;
         let line: Vec<&CheckpointHead> = std::iter::once(&newest).chain(&older).collect();
-        let written: Vec<Written> = line
+        let written: Vec<WritingStep> = line
             .iter()
             .enumerate()
             .filter_map(|(at, head)| {
                 let view = checkpoint_view(head);
-                view.updated.contains(&request.key).then(|| Written {
+                view.updated.contains(&request.key).then(|| WritingStep {
                     head,
                     view,
                     parent: line.get(at + 1).copied(),
@@ -67,7 +67,7 @@ impl Workbench {
             })
             .collect();
 
-        let mut reader = Reader {
+        let mut reader = KeyReader {
             workbench: self,
             built: self.reading_graph(thread_id).await?,
             thread_id,
@@ -106,7 +106,7 @@ impl Workbench {
 }
 
 /// Reader of the key's values, each read at most once: what a step found is what the step before it left.
-struct Reader<'a> {
+struct KeyReader<'a> {
     workbench: &'a Arc<Workbench>,
     built: Option<Arc<Built>>,
     thread_id: &'a str,
@@ -114,7 +114,7 @@ struct Reader<'a> {
     read: HashMap<CheckpointId, Option<Value>>,
 }
 
-impl Reader<'_> {
+impl KeyReader<'_> {
     async fn value(&mut self, id: &CheckpointId) -> Result<Option<Value>, Problem> {
         if let Some(known) = self.read.get(id) {
             return Ok(known.clone());
@@ -141,7 +141,7 @@ impl Reader<'_> {
     }
 
     /// Returns the nodes that wrote the key in a step.
-    async fn writers(&self, one: &Written<'_>) -> Result<Vec<String>, Problem> {
+    async fn writers(&self, one: &WritingStep<'_>) -> Result<Vec<String>, Problem> {
         if one.head.metadata.source != Source::Loop {
             return Ok(one.view.as_node.iter().cloned().collect());
         }
@@ -165,7 +165,7 @@ impl Reader<'_> {
         Ok(ran)
     }
 
-    async fn write(&mut self, one: &Written<'_>) -> Result<KeyWrite, Problem> {
+    async fn write(&mut self, one: &WritingStep<'_>) -> Result<KeyWrite, Problem> {
         let before = match one.parent {
             Some(parent) => self.value(&parent.id).await?,
             None => None,
@@ -187,7 +187,7 @@ impl Reader<'_> {
     /// which it did not hold; if it could never be evaluated, the reason is returned.
     async fn first(
         &mut self,
-        written: &[Written<'_>],
+        written: &[WritingStep<'_>],
         condition: &Expression,
     ) -> Result<Option<KeyWrite>, Problem> {
         let mut wrong = None;

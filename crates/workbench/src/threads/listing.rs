@@ -27,7 +27,7 @@ pub(crate) fn page_size(asked: Option<u32>, usual: usize) -> usize {
 const SIFTED: usize = 500;
 
 /// Selection of the threads in a list.
-struct Wanted {
+struct ThreadFilter {
     /// One per key that a graph is known by in threads; one without an entry for every graph.
     filters: Vec<Object>,
     /// What storage can tell.
@@ -36,7 +36,7 @@ struct Wanted {
     needle: String,
 }
 
-impl Wanted {
+impl ThreadFilter {
     /// Returns whether storage alone cannot decide which threads belong in the list.
     fn sifts(&self) -> bool {
         !self.needle.is_empty() || (self.status.is_some() && self.stored.is_none())
@@ -50,7 +50,7 @@ impl Wanted {
 }
 
 /// Information of the ledger about the threads of a page.
-struct Known {
+struct LedgerRows {
     rows: HashMap<String, ThreadRow>,
     runs: RunsOf,
 }
@@ -85,7 +85,7 @@ impl Workbench {
         Ok(keys)
     }
 
-    fn wanted(&self, request: &ListThreads) -> Result<Wanted, Problem> {
+    fn wanted(&self, request: &ListThreads) -> Result<ThreadFilter, Problem> {
         let mut labels = Object::new();
         if let Some(wanted) = &request.labels {
             wanted.note(&mut labels);
@@ -110,7 +110,7 @@ impl Workbench {
             .unwrap_or_default()
             .trim()
             .to_lowercase();
-        Ok(Wanted {
+        Ok(ThreadFilter {
             filters,
             stored,
             status: request.status,
@@ -121,7 +121,7 @@ impl Workbench {
     /// Reads the next threads in the order of storage, whichever filter they fit.
     async fn summaries(
         &self,
-        wanted: &Wanted,
+        wanted: &ThreadFilter,
         after: Option<&ThreadPlace>,
         limit: usize,
     ) -> Result<Vec<ThreadSummary>, Problem> {
@@ -144,7 +144,7 @@ impl Workbench {
         Ok(found)
     }
 
-    async fn count(&self, wanted: &Wanted) -> Result<u64, Problem> {
+    async fn count(&self, wanted: &ThreadFilter) -> Result<u64, Problem> {
         let mut count = 0;
         for filter in &wanted.filters {
             let query = ThreadQuery {
@@ -158,9 +158,9 @@ impl Workbench {
         Ok(count)
     }
 
-    async fn known(&self, summaries: &[ThreadSummary]) -> Result<Known, Problem> {
+    async fn known(&self, summaries: &[ThreadSummary]) -> Result<LedgerRows, Problem> {
         let ids: Vec<&str> = summaries.iter().map(|summary| summary.thread.as_str()).collect();
-        Ok(Known {
+        Ok(LedgerRows {
             rows: self.ledger.threads(&ids)?,
             runs: self.runs_of(&ids).await?,
         })
@@ -222,7 +222,7 @@ impl Workbench {
 
     async fn page(
         &self,
-        wanted: &Wanted,
+        wanted: &ThreadFilter,
         first: bool,
         counted: u64,
         threads: Vec<ThreadView>,
@@ -241,7 +241,7 @@ impl Workbench {
     }
 
     /// Returns running threads that have stored nothing yet.
-    async fn young_threads(&self, wanted: &Wanted) -> Result<Vec<ThreadView>, Problem> {
+    async fn young_threads(&self, wanted: &ThreadFilter) -> Result<Vec<ThreadView>, Problem> {
         let running = self.runs.running();
         let ids: Vec<&str> = running.iter().map(String::as_str).collect();
         let (rows, runs) = (self.ledger.threads(&ids)?, self.runs_of(&ids).await?);

@@ -14,7 +14,7 @@ pub(crate) mod snapshot;
 pub(crate) mod status;
 pub(crate) mod task;
 pub(crate) mod tasks;
-mod visits;
+pub(crate) mod visits;
 
 pub use align::common;
 

@@ -11,35 +11,54 @@ use crate::wire::{NodeCount, PathComparison, PathStep, PathStretch};
 /// Steps of a way that are compared, the newest ones.
 const MOST: usize = 2_000;
 
+/// A checkpoint of a thread, to which a path leads.
+#[derive(Clone, Copy, Debug)]
+pub struct PathEnd<'a> {
+    /// The thread.
+    pub thread: &'a ThreadId,
+    /// The checkpoint.
+    pub head: &'a CheckpointHead,
+}
+
+/// Steps of a path, the oldest first.
+struct StepPath {
+    steps: Vec<PathStep>,
+    /// There are older ones.
+    is_cut: bool,
+}
+
 /// Returns the newest checkpoint that both continue, which only checkpoints of one thread can have, and the paths from
 /// there.
 pub async fn paths(
     saver: &dyn Checkpointer,
-    (left_thread, left): (&ThreadId, &CheckpointHead),
-    (right_thread, right): (&ThreadId, &CheckpointHead),
+    left: PathEnd<'_>,
+    right: PathEnd<'_>,
 ) -> Result<(Option<CheckpointId>, PathComparison), StorageError> {
-    if left_thread == right_thread {
-        let mut lineage = Lineage::from(saver, left_thread, [left.clone(), right.clone()]);
-        let ancestor = lineage.common_ancestor(&left.id, &right.id).await?;
-        let lefts = way(&mut lineage, left, ancestor.as_ref()).await?;
-        let rights = way(&mut lineage, right, ancestor.as_ref()).await?;
-        return Ok((ancestor, side_by_side(lefts, rights)));
+    if left.thread == right.thread {
+        let mut lineage = Lineage::from(saver, left.thread, [left.head.clone(), right.head.clone()]);
+        let ancestor = lineage.common_ancestor(&left.head.id, &right.head.id).await?;
+        let lefts = path(&mut lineage, left.head, ancestor.as_ref()).await?;
+        let rights = path(&mut lineage, right.head, ancestor.as_ref()).await?;
+        return Ok((ancestor, side_by_side(&lefts, &rights)));
     }
-    let mut lineage = Lineage::from(saver, left_thread, [left.clone()]);
-    let lefts = way(&mut lineage, left, None).await?;
-    let mut lineage = Lineage::from(saver, right_thread, [right.clone()]);
-    let rights = way(&mut lineage, right, None).await?;
-    Ok((None, side_by_side(lefts, rights)))
+    let mut lineage = Lineage::from(saver, left.thread, [left.head.clone()]);
+    let lefts = path(&mut lineage, left.head, None).await?;
+    let mut lineage = Lineage::from(saver, right.thread, [right.head.clone()]);
+    let rights = path(&mut lineage, right.head, None).await?;
+    Ok((None, side_by_side(&lefts, &rights)))
 }
 
-/// Returns the steps to a checkpoint, the oldest first, and whether there are older ones.
-async fn way(
+/// Returns the steps to a checkpoint, after `from`.
+async fn path(
     lineage: &mut Lineage<'_>,
     head: &CheckpointHead,
     from: Option<&CheckpointId>,
-) -> Result<(Vec<PathStep>, bool), StorageError> {
+) -> Result<StepPath, StorageError> {
     if from == Some(&head.id) {
-        return Ok((Vec::new(), false));
+        return Ok(StepPath {
+            steps: Vec::new(),
+            is_cut: false,
+        });
     }
     let (line, more) = lineage.line(head, MOST).await?;
     let (mut steps, mut child) = (Vec::new(), head);
@@ -55,7 +74,10 @@ async fn way(
         steps.push(step(child, None));
     }
     steps.reverse();
-    Ok((steps, more && !is_whole))
+    Ok(StepPath {
+        steps,
+        is_cut: more && !is_whole,
+    })
 }
 
 fn step(to: &CheckpointHead, from: Option<&CheckpointHead>) -> PathStep {
@@ -86,11 +108,9 @@ fn nodes_of(steps: &[PathStep]) -> BTreeSet<&str> {
         .collect()
 }
 
-fn side_by_side(
-    (left, left_cut): (Vec<PathStep>, bool),
-    (right, right_cut): (Vec<PathStep>, bool),
-) -> PathComparison {
-    let (in_left, in_right) = (nodes_of(&left), nodes_of(&right));
+fn side_by_side(left_path: &StepPath, right_path: &StepPath) -> PathComparison {
+    let (left, right) = (&left_path.steps, &right_path.steps);
+    let (in_left, in_right) = (nodes_of(left), nodes_of(right));
     let only = |these: &BTreeSet<&str>, others: &BTreeSet<&str>| -> Vec<String> {
         these.difference(others).map(ToString::to_string).collect()
     };
@@ -126,7 +146,7 @@ fn side_by_side(
         stretches,
         only_left,
         only_right,
-        cut: left_cut || right_cut,
+        cut: left_path.is_cut || right_path.is_cut,
     }
 }
 
@@ -134,7 +154,7 @@ fn side_by_side(
 mod tests {
     use super::*;
 
-    fn steps(nodes: &[&str]) -> (Vec<PathStep>, bool) {
+    fn steps(nodes: &[&str]) -> StepPath {
         let step = |(place, node): (usize, &&str)| PathStep {
             id: place.to_string(),
             step: i32::try_from(place).expect("a few steps"),
@@ -144,7 +164,10 @@ mod tests {
                 runs: 1,
             }],
         };
-        (nodes.iter().enumerate().map(step).collect(), false)
+        StepPath {
+            steps: nodes.iter().enumerate().map(step).collect(),
+            is_cut: false,
+        }
     }
 
     fn print(left: &[&str], right: &[&str]) -> Vec<String> {
@@ -152,7 +175,7 @@ mod tests {
             let nodes = steps.iter().map(|step| step.nodes[0].node.as_str());
             nodes.collect::<Vec<_>>().join(" ")
         };
-        let compared = side_by_side(steps(left), steps(right));
+        let compared = side_by_side(&steps(left), &steps(right));
         let mut lines: Vec<String> = compared
             .stretches
             .iter()

@@ -115,6 +115,7 @@ impl From<&TaskRecord> for TaskRecordView {
             memory: record.memory.iter().map(Into::into).collect(),
             memory_cut: record.memory_cut,
             pinned: record.pinned,
+            summary: record.summary.as_deref().map(str::to_owned),
         }
     }
 }

@@ -34,14 +34,14 @@ impl Route {
             self.took(node, target);
         }
         match edges.to_end.get(node) {
-            Some(Ending::Always) => self.took(node, END),
-            Some(Ending::Otherwise) if targets.is_empty() => self.took(node, END),
+            Some(EndEdge::Always) => self.took(node, END),
+            Some(EndEdge::Otherwise) if targets.is_empty() => self.took(node, END),
             _ => {}
         }
     }
 }
 
-enum Ending {
+enum EndEdge {
     Always,
     Otherwise,
 }
@@ -50,7 +50,7 @@ enum Ending {
 #[derive(Default)]
 struct Edges {
     targets: HashMap<String, HashSet<String>>,
-    to_end: HashMap<String, Ending>,
+    to_end: HashMap<String, EndEdge>,
     /// Where a node leads when it has failed.
     on_error: HashMap<String, String>,
 }
@@ -63,11 +63,14 @@ impl Edges {
                 for target in edge.targets() {
                     if target == END {
                         let ending = match edge {
-                            Edge::Plain { .. } => Ending::Always,
-                            _ => Ending::Otherwise,
+                            Edge::Plain { .. } => EndEdge::Always,
+                            _ => EndEdge::Otherwise,
                         };
-                        let entry = edges.to_end.entry(source.to_owned()).or_insert(Ending::Otherwise);
-                        if matches!(ending, Ending::Always) {
+                        let entry = edges
+                            .to_end
+                            .entry(source.to_owned())
+                            .or_insert(EndEdge::Otherwise);
+                        if matches!(ending, EndEdge::Always) {
                             *entry = ending;
                         }
                     } else {

@@ -18,7 +18,7 @@ use crate::documents::graphs::Built;
 use crate::ledger::TaskRow;
 use crate::session::RanOn;
 use crate::threads::compare::compare;
-use crate::threads::paths::paths;
+use crate::threads::paths::{PathEnd, paths};
 use crate::threads::provenance::records;
 use crate::threads::route::route;
 use crate::threads::tasks::{TasksOf, task_view};
@@ -360,11 +360,16 @@ impl Workbench {
         let (left, left_head) = self.side(&request.left).await?;
         let (right, right_head) = self.side(&request.right).await?;
         let thread_of = |side: &CheckpointRef| ThreadId::from(side.thread_id.as_str());
-        let threads = (thread_of(&request.left), thread_of(&request.right));
         let (common_ancestor, paths) = paths(
             &*self.saver(),
-            (&threads.0, &left_head),
-            (&threads.1, &right_head),
+            PathEnd {
+                thread: &thread_of(&request.left),
+                head: &left_head,
+            },
+            PathEnd {
+                thread: &thread_of(&request.right),
+                head: &right_head,
+            },
         )
         .await?;
         let equal_keys = left

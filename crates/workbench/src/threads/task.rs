@@ -1,12 +1,14 @@
 //! One task in full: what it was given, what it emitted, when it worked, and what stands of its effect.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use superstep::{CheckpointAddress, CheckpointId, PendingWrite, StateRef, TaskSnapshot, Value, reserved};
 
 use crate::Workbench;
 use crate::base::values;
-use crate::wire::{AppEvent, Problem, ReadTask, TaskDetail, TaskEmitted, TaskInput};
+use crate::ledger::Ledger;
+use crate::wire::{AppEvent, Problem, ReadTask, TaskDetail, TaskEmitted, TaskInput, TraceSpan};
 use superstep_document::text;
 
 /// Emitted values of an answer.
@@ -36,6 +38,49 @@ fn instead(writes: &[PendingWrite], task: &str) -> Option<String> {
     let note = writes.iter().find(own)?;
     let instead = note.write.value.get("instead").and_then(Value::as_str);
     instead.map(str::to_owned)
+}
+
+/// Work that a task did, or did not do, as far as it was recorded.
+#[derive(Clone, Debug, Default)]
+pub struct TaskWork {
+    /// When it was at work, once for each run that had it; empty where no program of the data folder saw it.
+    pub spans: Vec<TraceSpan>,
+    /// Something of its step was recorded: a task without spans did not work.
+    pub recorded: bool,
+    /// The task of another branch that did the same work before.
+    pub instead: Option<String>,
+}
+
+/// Reads the work of a task from the data folder and from the writes of its checkpoint, for a host that has no workbench.
+pub fn task_work(
+    data_dir: &Path,
+    thread: &str,
+    checkpoint: &str,
+    task: &str,
+    writes: &[PendingWrite],
+) -> Result<TaskWork, Problem> {
+    let path = data_dir.join("workbench.db");
+    let (spans, recorded) = match path.exists() {
+        true => work(&Ledger::open(&path)?, thread, checkpoint, task)?,
+        false => (Vec::new(), false),
+    };
+    Ok(TaskWork {
+        spans,
+        recorded,
+        instead: instead(writes, task),
+    })
+}
+
+/// Returns the spans of a task, and whether anything of its step was recorded.
+fn work(
+    ledger: &Ledger,
+    thread: &str,
+    checkpoint: &str,
+    task: &str,
+) -> Result<(Vec<TraceSpan>, bool), Problem> {
+    let spans = ledger.spans_of(thread, task)?;
+    let recorded = !spans.is_empty() || ledger.has_spans_at(thread, checkpoint)?;
+    Ok((spans, recorded))
 }
 
 impl Workbench {
@@ -75,9 +120,7 @@ impl Workbench {
         let keeper = self.records.keeper();
         let (kept, spans, recorded) = keeper
             .ask(move |ledger| {
-                let spans = ledger.spans_of(&thread_id, &task_id)?;
-                let recorded =
-                    !spans.is_empty() || ledger.has_spans_at(&thread_id, &request.checkpoint_id)?;
+                let (spans, recorded) = work(ledger, &thread_id, &request.checkpoint_id, &task_id)?;
                 Ok((ledger.events(&thread_id, None)?, spans, recorded))
             })
             .await?;

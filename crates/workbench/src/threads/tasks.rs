@@ -8,7 +8,7 @@ use superstep_document::Document;
 use crate::base::values::{self, interrupt_view};
 use crate::ledger::TaskRow;
 use crate::threads::task::is_packet;
-use crate::wire::{AttemptView, TaskRecordView, TaskStatus, TaskView};
+use crate::wire::{AttemptView, FailureView, TaskRecordView, TaskStatus, TaskView};
 
 /// Information about a checkpoint's tasks beyond what is stored of them.
 pub(crate) struct TasksOf<'a> {
@@ -24,10 +24,27 @@ pub(crate) struct TasksOf<'a> {
     pub(crate) records: &'a HashMap<String, TaskRecordView>,
 }
 
-/// Returns the reason why a task of this document was not retried, as far as its error shows it.
-pub(crate) fn not_retried(document: &Document, node: &str, error: &str) -> Option<String> {
+/// Returns the reason why a task of this document was not retried.
+pub(crate) fn not_retried(document: &Document, node: &str, failure: &Failure) -> Option<String> {
     let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
-    superstep_nodes::not_retried(&spec.policy, &Failure::from_shown(error))
+    superstep_nodes::not_retried(&spec.policy, failure)
+}
+
+impl From<&Failure> for FailureView {
+    fn from(failure: &Failure) -> Self {
+        Self {
+            class: failure.class.to_string(),
+            status: failure.status,
+            retryable: superstep_nodes::may_pass(failure),
+        }
+    }
+}
+
+/// Reads the failure of a task that a checkpoint keeps. The stored text has no status: the ledger noted it.
+fn failure_of(error: &str, row: Option<&TaskRow>) -> Failure {
+    let mut failure = Failure::from_shown(error);
+    failure.status = row.and_then(|row| row.status);
+    failure
 }
 
 pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
@@ -60,14 +77,16 @@ pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
             wait_millis: None,
         });
     }
-    let not_retried = match (status, &error, known.document) {
-        (TaskStatus::Failed, Some(error), Some(document)) => not_retried(document, &task.name, error),
+    let failure = (error.as_deref()).map(|error| failure_of(error, row));
+    let not_retried = match (status, &failure, known.document) {
+        (TaskStatus::Failed, Some(failure), Some(document)) => not_retried(document, &task.name, failure),
         _ => None,
     };
     TaskView {
         node: task.name.to_string(),
         status,
         error,
+        failure: failure.as_ref().map(Into::into),
         interrupts: match status {
             // What was withdrawn is not asked any more.
             TaskStatus::Waiting => Vec::new(),

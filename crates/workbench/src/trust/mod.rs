@@ -37,13 +37,13 @@ pub struct Granted {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
+struct Grants {
     #[serde(default)]
     projects: BTreeMap<String, Vec<Granted>>,
 }
 
 /// Accesses that a graph wants, each with the nodes that want it.
-pub type Wanted = BTreeMap<Access, BTreeSet<String>>;
+pub type WantedAccess = BTreeMap<Access, BTreeSet<String>>;
 
 /// The file of what was allowed.
 #[derive(Debug)]
@@ -81,8 +81,8 @@ impl Trust {
         registry: &superstep_nodes::Registry,
         document: &Document,
         environment: &Environment,
-    ) -> Wanted {
-        let mut wanted = Wanted::new();
+    ) -> WantedAccess {
+        let mut wanted = WantedAccess::new();
         for (record, accesses) in registry.accesses(document, environment) {
             let node = record.strip_prefix("node:").unwrap_or(&record);
             for access in accesses {
@@ -92,10 +92,10 @@ impl Trust {
         wanted
     }
 
-    fn read(&self) -> Result<Kept, Problem> {
+    fn read(&self) -> Result<Grants, Problem> {
         let text = match std::fs::read_to_string(&self.file) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Grants::default()),
             Err(error) => return Err(Problem::file(text!("read"), &self.file, &error)),
         };
         serde_json::from_str(&text).map_err(|error| {
@@ -122,7 +122,7 @@ impl Trust {
     pub fn granted(&self, project: &str) -> Vec<Granted> {
         let kept = self.read().unwrap_or_else(|problem| {
             tracing::warn!(%problem, "nothing is allowed");
-            Kept::default()
+            Grants::default()
         });
         kept.projects.get(project).cloned().unwrap_or_default()
     }
@@ -242,7 +242,7 @@ impl Workbench {
             .map_or_else(|| source.key.clone(), Trust::project_of)
     }
 
-    fn wanted_by(&self, source: &GraphSource, models: &RunModels) -> Wanted {
+    fn wanted_by(&self, source: &GraphSource, models: &RunModels) -> WantedAccess {
         let folder = source.path.as_deref().and_then(Path::parent);
         let environment = source.within(self.environment(folder.map(Path::to_path_buf)));
         let environment = models.within(environment);
@@ -264,7 +264,7 @@ impl Workbench {
     }
 
     /// Refuses what the owner of a graph has not allowed.
-    pub(crate) fn permit_these(&self, source: &GraphSource, mut wanted: Wanted) -> Result<(), Problem> {
+    pub(crate) fn permit_these(&self, source: &GraphSource, mut wanted: WantedAccess) -> Result<(), Problem> {
         let project = Self::project(source);
         let grants = self.trust.grants(&project);
         wanted.retain(|access, _| !grants.allow(access));

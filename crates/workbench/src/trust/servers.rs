@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use superstep_nodes::{Environment, Reached, declared_servers, with_server};
+use superstep_nodes::{Environment, ServerAddress, declared_servers, with_server};
 
-use super::Wanted;
+use super::WantedAccess;
 use crate::Workbench;
 use crate::base::{blocking, files};
 use crate::documents::GraphSource;
@@ -36,10 +36,10 @@ fn view(environment: &Environment) -> Result<McpServers, Problem> {
                     problem: None,
                 };
                 match server.how {
-                    Ok(Reached::Program { command, args }) => {
+                    Ok(ServerAddress::Program { command, args }) => {
                         (view.command, view.args) = (Some(command), args)
                     }
-                    Ok(Reached::Address { url }) => view.url = Some(url),
+                    Ok(ServerAddress::Address { url }) => view.url = Some(url),
                     Err(cause) => view.problem = Some(cause),
                 }
                 view
@@ -63,8 +63,8 @@ impl Workbench {
         let environment = self.around(&self.document(&request.graph_id)?.source());
         blocking(move || {
             let how = match (request.url, request.command) {
-                (Some(url), _) => Reached::Address { url },
-                (None, Some(command)) => Reached::Program {
+                (Some(url), _) => ServerAddress::Address { url },
+                (None, Some(command)) => ServerAddress::Program {
                     command,
                     args: request.args,
                 },
@@ -88,7 +88,7 @@ impl Workbench {
             .registry
             .accesses_of_server(&environment, &request.server)
             .map_err(problem)?;
-        let mut wanted = Wanted::new();
+        let mut wanted = WantedAccess::new();
         for access in accesses {
             wanted.insert(access, BTreeSet::new());
         }

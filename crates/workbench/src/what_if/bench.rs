@@ -16,8 +16,8 @@ use superstep_document::Document;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::plan::{self, Ground, Planned};
-use super::row::{Came, Row, costs};
+use super::plan::{self, Planned, WhatIfHost};
+use super::row::{RowRun, RunOutcome, costs};
 use super::score::{self, Graded, judge};
 use crate::base::{blocking, files, values};
 use crate::ledger::Ledger;
@@ -78,7 +78,7 @@ impl Spent {
 /// Setting in which a grid runs.
 pub struct Setting {
     /// Where graphs come from.
-    pub ground: Arc<dyn Ground>,
+    pub host: Arc<dyn WhatIfHost>,
     /// The database.
     pub saver: Arc<dyn Checkpointer>,
     /// The thread.
@@ -97,7 +97,7 @@ pub struct Setting {
 
 /// A grid that can run.
 pub struct Bench {
-    pub(super) ground: Arc<dyn Ground>,
+    pub(super) host: Arc<dyn WhatIfHost>,
     pub(super) saver: Arc<dyn Checkpointer>,
     pub(super) thread: ThreadId,
     pub(super) moment: CheckpointHead,
@@ -209,13 +209,13 @@ impl Bench {
         let chosen = grid.models.clone().unwrap_or_default().cleaned();
         let models = chosen.or(session::models_of(&moment));
         let (rows, own, models, setting, grid) = blocking(move || {
-            let ground = &*setting.ground;
-            let rows = plan::rows(ground, &setting.document, &models, &grid)?;
+            let host = &*setting.host;
+            let rows = plan::rows(host, &setting.document, &models, &grid)?;
             // What cannot be graded is reported first.
             if let Some(model) = grid.scorer.as_ref().and_then(|scorer| scorer.model.as_deref()) {
-                ground.graph(&judge(model), &models)?;
+                host.graph(&judge(model), &models)?;
             }
-            let own = ground.graph(&setting.document, &models);
+            let own = host.graph(&setting.document, &models);
             Ok::<_, Problem>((rows, own, models, setting, grid))
         })
         .await??;
@@ -254,7 +254,7 @@ impl Bench {
                 },
                 results: queued(&grid, pace.repeat),
             }),
-            ground: setting.ground,
+            host: setting.host,
             saver: setting.saver,
             thread: setting.thread,
             moment,
@@ -365,7 +365,7 @@ impl Bench {
         changed(self, place);
         let small = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let cancel = stop.child_token();
-        let run = Row {
+        let run = RowRun {
             bench: self,
             planned: &self.rows[row],
             branch: WhatIfBranch {
@@ -393,7 +393,7 @@ impl Bench {
     }
 
     /// Notes what came of a run, compared and graded.
-    async fn note(&self, place: usize, row: usize, came: Came) {
+    async fn note(&self, place: usize, row: usize, came: RunOutcome) {
         let mut changes = Vec::new();
         let mut count = 0;
         let mut output = BTreeMap::new();
@@ -410,7 +410,7 @@ impl Bench {
                     base: &self.base_state,
                     run: self.described(row, &came),
                 };
-                graded = score::score(&self.ground, &self.models, scorer, graded_run).await;
+                graded = score::score(&self.host, &self.models, scorer, graded_run).await;
             }
         }
         self.change(place, |result| {
@@ -433,7 +433,7 @@ impl Bench {
     }
 
     /// Builds the description of the run that a scorer sees.
-    fn described(&self, row: usize, came: &Came) -> Value {
+    fn described(&self, row: usize, came: &RunOutcome) -> Value {
         let cost = came.spent.cost.values().copied().fold(0.0, f64::max);
         superstep::json!({
             "row": row + 1,

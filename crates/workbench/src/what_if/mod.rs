@@ -17,7 +17,7 @@ use superstep_nodes::models::Exchange;
 use tokio_util::sync::CancellationToken;
 
 pub use bench::{Bench, Setting};
-pub use plan::{Ground, read};
+pub use plan::{WhatIfHost, read};
 
 use crate::Workbench;
 use crate::base::blocking;
@@ -35,11 +35,11 @@ const ENDS_WITHIN: Duration = Duration::from_secs(5);
 /// Grids that run here, by id.
 #[derive(Debug, Default)]
 pub(crate) struct WhatIfs {
-    running: Mutex<HashMap<String, Running>>,
+    running: Mutex<HashMap<String, RunningGrid>>,
 }
 
 #[derive(Clone, Debug)]
-struct Running {
+struct RunningGrid {
     thread_id: String,
     bench: Arc<Bench>,
     stop: CancellationToken,
@@ -47,7 +47,7 @@ struct Running {
 }
 
 impl WhatIfs {
-    fn stop(&self, which: impl Fn(&Running) -> bool) -> Vec<CancellationToken> {
+    fn stop(&self, which: impl Fn(&RunningGrid) -> bool) -> Vec<CancellationToken> {
         let running = self.running.lock();
         let chosen = running.values().filter(|running| which(running));
         chosen
@@ -79,12 +79,12 @@ async fn waited(ends: Vec<CancellationToken>) {
 }
 
 /// Graphs as this workbench builds them.
-struct Here {
+struct WorkbenchGraphs {
     workbench: Arc<Workbench>,
     source: GraphSource,
 }
 
-impl Ground for Here {
+impl WhatIfHost for WorkbenchGraphs {
     fn graph(&self, document: &Document, models: &RunModels) -> Result<(Graph, GraphVersion), Problem> {
         let source = GraphSource {
             document: document.clone(),
@@ -124,7 +124,7 @@ impl Workbench {
             origin: self.origin(&source, &RunModels::default()),
             context: Value::from(self.ledger.context(&thread_id)?.unwrap_or_default()),
             instance: self.instance.id().to_owned(),
-            ground: Arc::new(Here {
+            host: Arc::new(WorkbenchGraphs {
                 workbench: self.clone(),
                 source,
             }),
@@ -133,7 +133,7 @@ impl Workbench {
             .await?
             .kept_in(self.ledger.clone());
         let view = bench.view();
-        let running = Running {
+        let running = RunningGrid {
             thread_id: thread_id.clone(),
             bench: Arc::new(bench),
             stop: CancellationToken::new(),
@@ -148,7 +148,7 @@ impl Workbench {
     }
 
     /// Runs a grid to its end.
-    async fn what_if_run(self: Arc<Self>, id: String, running: Running) {
+    async fn what_if_run(self: Arc<Self>, id: String, running: RunningGrid) {
         let thread_id = running.thread_id.clone();
         let event = |result: Option<Box<WhatIfResult>>| AppEvent::WhatIf {
             thread_id: thread_id.clone(),

@@ -25,7 +25,7 @@ const AT_ONCE: u32 = 2;
 const NAME: usize = 60;
 
 /// Source of graphs, and of what they asked of models.
-pub trait Ground: Send + Sync {
+pub trait WhatIfHost: Send + Sync {
     /// Builds the graph of a document, ready to run, and the version that its threads keep; refused while the document
     /// has errors or wants access that nobody has allowed.
     fn graph(&self, document: &Document, models: &RunModels) -> Result<(Graph, GraphVersion), Problem>;
@@ -155,7 +155,7 @@ pub(super) fn pace(grid: &WhatIfGrid) -> Result<Pace, Problem> {
 
 /// Makes every row ready to run.
 pub(super) fn rows(
-    ground: &dyn Ground,
+    host: &dyn WhatIfHost,
     document: &Document,
     models: &RunModels,
     grid: &WhatIfGrid,
@@ -196,7 +196,7 @@ pub(super) fn rows(
         let (graph, version) = match graphs.get(&key) {
             Some(made) => made.clone(),
             None => {
-                let (graph, version) = ground.graph(&changed, &answering).map_err(of_row)?;
+                let (graph, version) = host.graph(&changed, &answering).map_err(of_row)?;
                 let made = (graph, Arc::new(version));
                 graphs.insert(key, made.clone());
                 made
@@ -213,7 +213,7 @@ pub(super) fn rows(
             );
             return Err(of_row(problem));
         }
-        let Given { values, plain, input } = given(&changed, row).map_err(of_row)?;
+        let RowInput { values, plain, input } = given(&changed, row).map_err(of_row)?;
         planned.push(Planned {
             name,
             document: changed,
@@ -230,14 +230,14 @@ pub(super) fn rows(
 }
 
 /// The values and the input of a row.
-struct Given {
+struct RowInput {
     values: Object,
     plain: Object,
     input: Option<Value>,
 }
 
 /// Returns the input of a row, checked against the state's schema.
-fn given(document: &Document, row: &WhatIfRow) -> Result<Given, Problem> {
+fn given(document: &Document, row: &WhatIfRow) -> Result<RowInput, Problem> {
     let (schema, _) = StateSchema::of(document);
     let fits = |what: &str, update: &Value| {
         schema.check_update(what, update).map_err(|error| {
@@ -276,7 +276,7 @@ fn given(document: &Document, row: &WhatIfRow) -> Result<Given, Problem> {
         }
         fits("the input", input)?;
     }
-    Ok(Given {
+    Ok(RowInput {
         values: replacing.as_object().cloned().unwrap_or_default(),
         plain,
         input,

@@ -29,7 +29,7 @@ const ENDS_WITHIN: Duration = Duration::from_secs(20);
 
 /// Outcome of a run.
 #[derive(Debug)]
-pub(super) struct Came {
+pub(super) struct RunOutcome {
     pub(super) status: WhatIfStatus,
     pub(super) problem: Option<Problem>,
     pub(super) asks: Option<String>,
@@ -73,7 +73,7 @@ impl Cut {
 }
 
 /// A run of a row.
-pub(super) struct Row<'a> {
+pub(super) struct RowRun<'a> {
     pub(super) bench: &'a Bench,
     pub(super) planned: &'a Planned,
     pub(super) branch: WhatIfBranch,
@@ -82,11 +82,11 @@ pub(super) struct Row<'a> {
     pub(super) cancel: CancellationToken,
 }
 
-impl Row<'_> {
+impl RowRun<'_> {
     /// Runs it to its end.
-    pub(super) async fn run(&self) -> Came {
+    pub(super) async fn run(&self) -> RunOutcome {
         let began = Instant::now();
-        let mut came = Came {
+        let mut came = RunOutcome {
             status: WhatIfStatus::Failed,
             problem: None,
             asks: None,
@@ -104,7 +104,7 @@ impl Row<'_> {
         came
     }
 
-    async fn forked(&self, came: &mut Came, began: Instant) -> Result<(), Problem> {
+    async fn forked(&self, came: &mut RunOutcome, began: Instant) -> Result<(), Problem> {
         let (graph, from) = self.fork().await?;
         came.end = from.made.then(|| from.at.clone());
         let run_id = uuid::Uuid::now_v7().to_string();
@@ -227,7 +227,7 @@ impl Row<'_> {
         graph: &Graph,
         input: Input,
         config: RunConfig,
-        came: &mut Came,
+        came: &mut RunOutcome,
         began: Instant,
     ) -> (Result<RunResult, RunError>, Option<Cut>) {
         let cancel = self.cancel.clone();
@@ -281,7 +281,7 @@ impl Row<'_> {
         spent.beyond(&self.limit).map(Cut::Used)
     }
 
-    fn event(&self, event: StreamEvent, working: &mut HashSet<String>, came: &mut Came) {
+    fn event(&self, event: StreamEvent, working: &mut HashSet<String>, came: &mut RunOutcome) {
         let root = event.ns.is_empty();
         match event.payload {
             Payload::Checkpoint(made) if root => {
@@ -300,8 +300,8 @@ impl Row<'_> {
     }
 
     /// Counts what a task asked of models, and keeps it beside the thread.
-    fn paid(&self, task: &str, came: &mut Came) {
-        let asked = self.bench.ground.exchanges(task);
+    fn paid(&self, task: &str, came: &mut RunOutcome) {
+        let asked = self.bench.host.exchanges(task);
         if asked.is_empty() {
             return;
         }
@@ -334,7 +334,7 @@ impl Row<'_> {
     async fn ends(
         &self,
         graph: &Graph,
-        came: &mut Came,
+        came: &mut RunOutcome,
         ended: Result<RunResult, RunError>,
         cut: Option<Cut>,
     ) -> Result<(), Problem> {
@@ -402,7 +402,7 @@ impl Begins {
     /// Makes an edit on the branch, which goes on from there.
     async fn edit(
         &mut self,
-        row: &Row<'_>,
+        row: &RowRun<'_>,
         graph: &Graph,
         values: Value,
         as_node: Option<&str>,

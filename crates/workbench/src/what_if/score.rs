@@ -39,14 +39,14 @@ pub(super) struct Graded<'a> {
 
 /// Grades a result.
 pub(super) async fn score(
-    ground: &Arc<dyn Ground>,
+    host: &Arc<dyn WhatIfHost>,
     models: &RunModels,
     scorer: &WhatIfScorer,
     graded: Graded<'_>,
 ) -> Score {
     match (&scorer.expression, &scorer.model, &scorer.rubric) {
         (Some(expression), _, _) => by_expression(expression, &graded),
-        (None, Some(model), Some(rubric)) => match by_model(ground, models, model, rubric, &graded).await {
+        (None, Some(model), Some(rubric)) => match by_model(host, models, model, rubric, &graded).await {
             Ok(score) => score,
             Err(problem) => Score::nothing(problem.message),
         },
@@ -100,14 +100,14 @@ pub(super) fn judge(model: &str) -> Document {
 }
 
 async fn by_model(
-    ground: &Arc<dyn Ground>,
+    host: &Arc<dyn WhatIfHost>,
     models: &RunModels,
     model: &str,
     rubric: &str,
     graded: &Graded<'_>,
 ) -> Result<Score, Problem> {
-    let (ground, models, document) = (ground.clone(), models.clone(), judge(model));
-    let (graph, _) = crate::base::blocking(move || ground.graph(&document, &models)).await??;
+    let (host, models, document) = (host.clone(), models.clone(), judge(model));
+    let (graph, _) = crate::base::blocking(move || host.graph(&document, &models)).await??;
     let text = |value: &Value| -> String {
         let text = serde_json::to_string(value).unwrap_or_default();
         text.chars().take(SHOWN).collect()

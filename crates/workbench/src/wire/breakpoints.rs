@@ -100,6 +100,17 @@ pub struct Breakpoint {
     pub enabled: bool,
 }
 
+impl Breakpoint {
+    /// Returns the name that is the breakpoint's own in its graph: its id, or its place where an earlier release gave none.
+    pub(crate) fn name(&self) -> String {
+        let place = || {
+            let when = serde_json::json!(self.when);
+            format!("{}:{}", when.as_str().unwrap_or_default(), self.node)
+        };
+        self.id.clone().unwrap_or_else(place)
+    }
+}
+
 /// Place where a run stopped, and the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -150,7 +161,22 @@ pub struct CheckBreakpoint {
     pub point: Breakpoint,
 }
 
-/// `breakpoints.set`, and what both commands answer: all breakpoints of a graph.
+/// `breakpoints.change`: changes some breakpoints of a graph, and leaves the others as they are stored: another window may
+/// have changed those.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeBreakpoints {
+    /// The graph's file, or the id of a draft.
+    pub graph: String,
+    /// Those that take the place of the one with their id, or are added at the end.
+    #[serde(default)]
+    pub points: Vec<Breakpoint>,
+    /// Ids of those that are removed; `WHEN:NODE` of one without an id.
+    #[serde(default)]
+    pub removed: Vec<String>,
+}
+
+/// Answer of `breakpoints.get` and `breakpoints.change`: all breakpoints of a graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Breakpoints {

@@ -40,7 +40,7 @@ macro_rules! for_each_command {
             "breakpoints.get" => breakpoints_get(ReadBreakpoints) -> Breakpoints,
             "pins.get" => pins_get(ReadPins) -> Pins,
             "pins.set" => pins_set(SetPin) -> Pins,
-            "breakpoints.set" => breakpoints_set(Breakpoints) -> Breakpoints,
+            "breakpoints.change" => breakpoints_change(ChangeBreakpoints) -> Breakpoints,
             "breakpoint.check" => breakpoint_check(CheckBreakpoint) -> Empty,
             "run.start" => run_start(StartRun) -> RunView,
             "run.stop" => run_stop(StopRun) -> Empty,

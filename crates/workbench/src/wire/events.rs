@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::{
-    AttemptView, Breakpoints, CheckpointView, Diagnostic, DynamicTargets, InterruptView, Json, Pins, RunView,
-    TaskStatus, ThreadView,
+    AttemptView, Breakpoints, CheckpointView, Diagnostic, DynamicTargets, FailureView, InterruptView, Json,
+    Pins, RunView, TaskStatus, ThreadView,
 };
 
 /// One event.
@@ -48,6 +48,10 @@ pub enum AppEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         error: Option<String>,
+        /// The same as data.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        failure: Option<FailureView>,
         /// Why it was not tried again although its node is, in words.
         #[serde(default, skip_serializing_if = "Option::is_none", rename = "notRetried")]
         #[ts(optional, rename = "notRetried")]

@@ -295,6 +295,10 @@ pub struct RunView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub stop: Option<RunStop>,
+    /// What it did, in Markdown, as the graph's `summary` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub summary: Option<String>,
     /// The program that runs it, when that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

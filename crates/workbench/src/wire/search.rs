@@ -37,6 +37,14 @@ pub struct FindMoments {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub until: Option<String>,
+    /// Only moments that this version of a graph made: its id, or the beginning of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_version: Option<String>,
+    /// Only threads whose runs have cost this much, in one currency, as far as their traces are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub cost_from: Option<f64>,
     /// Only threads of this open document.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

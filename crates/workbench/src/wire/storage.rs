@@ -3,20 +3,33 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Kind of storage that keeps threads.
+/// Location at which a backend keeps threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
-pub enum StorageKind {
-    /// The process; nothing is left when it ends.
-    Memory,
-    /// One file.
-    Sqlite,
-    /// A folder of journals.
+pub enum StorageLocation {
+    /// In the process; nothing is left when it ends.
+    Process,
+    /// In a file, whose path is the address.
     File,
-    /// A PostgreSQL server.
-    Postgres,
-    /// A Redis server.
-    Redis,
+    /// In a folder, whose path is the address.
+    Folder,
+    /// On a server.
+    Server,
+}
+
+/// A backend that can be chosen.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct StorageBackend {
+    /// The scheme with which its addresses begin.
+    pub kind: String,
+    /// Its name.
+    pub title: String,
+    /// A sentence for who chooses one.
+    pub summary: String,
+    /// An example of an address.
+    pub example: String,
+    /// Where it keeps threads.
+    pub location: StorageLocation,
 }
 
 /// Source of the choice of the database.
@@ -35,14 +48,18 @@ pub enum ChosenBy {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct StorageInfo {
-    /// What it is.
-    pub kind: StorageKind,
+    /// The scheme of its backend; absent when no backend has that of the address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub kind: Option<String>,
     /// Its address, without a password.
     pub url: String,
     /// Who chose it.
     pub chosen_by: ChosenBy,
     /// The address that is used when nobody chooses.
     pub default_url: String,
+    /// The backends that can be chosen, the usual one first.
+    pub backends: Vec<StorageBackend>,
     /// Threads in it; absent when it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -64,8 +81,8 @@ pub struct TestStorage {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct StorageTested {
-    /// What it is.
-    pub kind: StorageKind,
+    /// The scheme of its backend.
+    pub kind: String,
     /// Its address, without a password.
     pub url: String,
     /// Threads in it.

@@ -112,7 +112,7 @@ pub struct PutItem {
     pub replaces: Option<String>,
 }
 
-/// Answer of `store.outdated`: what a search by likeness passes over, as other vectors than the chosen ones were made of
+/// Answer of `store.outdated`: what a search by similarity passes over, as other vectors than the chosen ones were made of
 /// it, or none.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct OutdatedItems {

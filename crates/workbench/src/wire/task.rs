@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Json, TraceSpan, ValueView};
+use super::{DecisionView, Json, TraceSpan, ValueView};
 
 /// `thread.task`: what one task saw and did, beside what its [`TaskView`](super::TaskView) says.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
@@ -98,7 +98,7 @@ pub struct Visit {
 }
 
 /// Answer of `node.visits`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct VisitsView {
     /// Visits on the branch.
@@ -129,15 +129,45 @@ pub struct VisitsView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub counted: Option<u32>,
-    /// Edges that lead to the node when several nodes have run, and have not all run at the moment.
+    /// Edges that lead to the node when several nodes have run.
     pub waits: Vec<JoinWait>,
+    /// Other edges that lead to the node, none of which did in the step before the moment; empty when the node has a task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<EdgeNotTaken>>", optional)]
+    pub not_taken: Vec<EdgeNotTaken>,
 }
 
-/// An edge that waits for nodes.
+/// An edge that leads to a node when several nodes have run, as it was at a moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct JoinWait {
     /// Nodes that have run.
-    pub came: Vec<String>,
-    /// Nodes that it waits for.
+    pub came: Vec<JoinArrival>,
+    /// Nodes that it waits for; none where the node runs.
     pub missing: Vec<String>,
+}
+
+/// A node that has run for a join.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct JoinArrival {
+    /// The node.
+    pub node: String,
+    /// The last step before the moment in which it ran; absent where that step is not stored any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub visit: Option<Visit>,
+}
+
+/// An edge that leads to a node and did not in a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct EdgeNotTaken {
+    /// The edge.
+    pub edge: String,
+    /// The node that it comes from.
+    pub from: String,
+    /// Whether that node ran in the step.
+    pub ran: bool,
+    /// Its decision, where the node ran and the run recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub decision: Option<DecisionView>,
 }

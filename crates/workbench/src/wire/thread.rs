@@ -354,6 +354,20 @@ pub struct AttemptView {
     pub wait_millis: Option<u32>,
 }
 
+/// Failure of a task, as data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureView {
+    /// Class of the error, e.g. `NodeTimeoutError`.
+    pub class: String,
+    /// The HTTP status, when a server's answer is the failure and its run noted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub status: Option<u16>,
+    /// Whether another attempt may succeed: it is not of the errors that last until their cause is removed.
+    pub retryable: bool,
+}
+
 /// A task of a checkpoint.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -368,6 +382,10 @@ pub struct TaskView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub error: Option<String>,
+    /// The same as data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub failure: Option<FailureView>,
     /// Its questions.
     pub interrupts: Vec<InterruptView>,
     /// What it wrote.

@@ -30,7 +30,7 @@ async fn every_window_hears_of_breakpoints_and_they_outlive_the_program() {
     assert_eq!(points(&app, "/graphs/a.json").await, json!([]));
     let off = json!({"node": "b", "when": "after", "enabled": false});
     let set = json!({"graph": "/graphs/a.json", "points": [point("a"), off, point("a")]});
-    let kept = app.ok("breakpoints.set", set).await["points"].clone();
+    let kept = app.ok("breakpoints.change", set).await["points"].clone();
     assert_eq!(kept, json!([point("a"), off]), "one of a kind");
     assert_eq!(reported(&mut app).await, kept);
     let batch = second.next().await.unwrap();
@@ -44,14 +44,14 @@ async fn every_window_hears_of_breakpoints_and_they_outlive_the_program() {
     assert_eq!(points(&app, "/graphs/a.json").await, kept);
     assert_eq!(points(&app, "/graphs/b.json").await, json!([]));
     app.ok(
-        "breakpoints.set",
-        json!({"graph": "/graphs/a.json", "points": []}),
+        "breakpoints.change",
+        json!({"graph": "/graphs/a.json", "removed": ["before:a", "after:b"]}),
     )
     .await;
     assert_eq!(reported(&mut app).await, json!([]));
     assert_eq!(points(&app, "/graphs/a.json").await, json!([]));
     assert_eq!(
-        app.refused("breakpoints.set", json!({"graph": "", "points": []}))
+        app.refused("breakpoints.change", json!({"graph": "", "points": []}))
             .await
             .code,
         "invalid-request"
@@ -64,8 +64,11 @@ async fn breakpoints_go_with_a_draft_to_its_file_and_with_a_copy() {
     let app = App::open(dir.path()).await;
     let draft = app.ok("graph.new", json!({"name": "one"})).await["graphId"].clone();
     let draft = draft.as_str().unwrap();
-    app.ok("breakpoints.set", json!({"graph": draft, "points": [point("a")]}))
-        .await;
+    app.ok(
+        "breakpoints.change",
+        json!({"graph": draft, "points": [point("a")]}),
+    )
+    .await;
     let path = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
     let saved = app
         .ok("graph.save", json!({"graphId": draft, "path": path("one.json")}))
@@ -83,8 +86,12 @@ async fn breakpoints_go_with_a_draft_to_its_file_and_with_a_copy() {
         .await;
     let two = saved["path"].as_str().unwrap();
     assert_eq!(points(&app, two).await, json!([point("a")]));
-    app.ok("breakpoints.set", json!({"graph": two, "points": [point("b")]}))
-        .await;
+    app.ok(
+        "breakpoints.change",
+        json!({"graph": two, "points": [point("b")], "removed": ["before:a"]}),
+    )
+    .await;
+    assert_eq!(points(&app, two).await, json!([point("b")]));
     assert_eq!(
         points(&app, one).await,
         json!([point("a")]),
@@ -99,10 +106,51 @@ async fn another_program_on_the_data_folder_is_notified() {
     // What opening changed is reported first.
     tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
     let set = json!({"graph": "/graphs/a.json", "points": [point("a")]});
-    one.ok("breakpoints.set", set).await;
+    one.ok("breakpoints.change", set).await;
     two.until(|event| matches!(event, AppEvent::Changed { threads: true, .. }).then_some(()))
         .await;
     assert_eq!(points(&two, "/graphs/a.json").await, json!([point("a")]));
+}
+
+#[tokio::test]
+async fn what_two_windows_change_at_once_is_all_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (App::open(dir.path()).await, App::open(dir.path()).await);
+    let graph = "/graphs/a.json";
+    let named = |id: &str, node: &str| json!({"id": id, "node": node, "when": "before", "enabled": true});
+    let first: Vec<Value> = ["a", "b", "c"].map(|id| named(id, id)).into();
+    one.ok("breakpoints.change", json!({"graph": graph, "points": first}))
+        .await;
+    // Both know these three. Each changes something else, several times at once.
+    let off = json!({"id": "a", "node": "a", "when": "before", "enabled": false});
+    let when = json!({"id": "c", "node": "c", "when": "before", "condition": "state.n > 2", "enabled": true});
+    let add = |app: App, letter: char| async move {
+        for number in 0..20 {
+            let id = format!("{letter}{number}");
+            let change = json!({"graph": graph, "points": [named(&id, &id)]});
+            app.ok("breakpoints.change", change).await;
+        }
+        app
+    };
+    one.ok("breakpoints.change", json!({"graph": graph, "points": [off]}))
+        .await;
+    two.ok(
+        "breakpoints.change",
+        json!({"graph": graph, "points": [when], "removed": ["b"]}),
+    )
+    .await;
+    let (one, two) = tokio::join!(tokio::spawn(add(one, 'x')), tokio::spawn(add(two, 'y')));
+    let (one, two) = (one.unwrap(), two.unwrap());
+    let kept = points(&one, graph).await;
+    assert_eq!(points(&two, graph).await, kept);
+    let kept = kept.as_array().unwrap();
+    assert_eq!((kept.len(), &kept[0], &kept[1]), (42, &off, &when));
+    for letter in ['x', 'y'] {
+        for number in 0..20 {
+            let id = format!("{letter}{number}");
+            assert!(kept.iter().any(|point| point["id"] == *id), "{id} is kept");
+        }
+    }
 }
 
 /// `count` adds one to `n` until it is 4, then `end`.
@@ -160,7 +208,7 @@ async fn a_breakpoint_that_stops_once_is_gone_then() {
     let once = json!({"id": "here", "when": "after", "node": "count", "once": true, "enabled": true});
     let stays = json!({"id": "stays", "when": "before", "node": "end", "enabled": true});
     let both = json!([once, stays]);
-    app.ok("breakpoints.set", json!({"graph": graph, "points": both}))
+    app.ok("breakpoints.change", json!({"graph": graph, "points": both}))
         .await;
     let start = json!({"graphId": graph, "action": {"type": "input", "input": {}}, "breakpoints": both});
     let (run, _) = app.run(start).await;

@@ -291,11 +291,7 @@ async fn examples_are_named_by_their_folders_alone() {
         fs::create_dir_all(dir.path().join(folder)).unwrap();
         fs::write(dir.path().join(folder).join("graph.json"), graph).unwrap();
     }
-    let options = superstep_workbench::Options {
-        data_dir: dir.path().join("data"),
-        examples_dir: Some(examples),
-        ..Default::default()
-    };
+    let options = superstep_workbench::Options::new(dir.path().join("data")).examples_dir(examples);
     let workbench = superstep_workbench::Workbench::open(options).await.unwrap();
     let open = async |id: &str| workbench.call("graph.openExample", json!({"id": id})).await;
     for id in ["", ".", "..", ".hidden", "one/two", "one\\two", "none"] {
@@ -380,12 +376,8 @@ impl Secrets for Keys {
 async fn a_key_goes_where_its_connection_goes() {
     let dir = tempfile::tempdir().unwrap();
     let keys = Arc::new(Keys::default());
-    let app = App::open_with(superstep_workbench::Options {
-        data_dir: dir.path().to_owned(),
-        secrets: Some(keys.clone()),
-        ..Default::default()
-    })
-    .await;
+    let app =
+        App::open_with(superstep_workbench::Options::new(dir.path().to_owned()).secrets(keys.clone())).await;
     let save = |name: &str, previous: Option<&str>, key: Value, secret: Option<&str>| {
         json!({
             "name": name, "previous": previous, "provider": "openai",

@@ -10,7 +10,7 @@ use superstep_workbench::wire::AppEvent;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// A server that counts what it was asked to change.
+/// A server that counts what it was asked to change. Below `/status/` it answers with the status that is named.
 #[derive(Clone, Default)]
 pub(crate) struct Counting {
     /// Path and idempotency key of each request.
@@ -56,8 +56,9 @@ impl Counting {
                     asked.len()
                 };
                 let body = format!("{{\"receipt\": {number}}}");
+                let status = path.strip_prefix("/status/").unwrap_or("200");
                 let answer = format!(
-                    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                    "HTTP/1.1 {status} OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
                     body.len()
                 );
                 let _ = socket.write_all(answer.as_bytes()).await;
@@ -116,6 +117,12 @@ pub(crate) async fn desk(app: &App, server: &Counting) -> String {
         records[format!("edge:{index}")] = json!({"from": pair[0], "to": pair[1]});
     }
     let graph = app.draft("Desk", records).await;
+    grant(app, &graph).await;
+    graph
+}
+
+/// Allows a graph what it wants.
+pub(crate) async fn grant(app: &App, graph: &str) {
     let shown = app.ok("trust.show", json!({"graphId": graph})).await;
     let accesses: Vec<&Value> = shown["wants"]
         .as_array()
@@ -126,7 +133,6 @@ pub(crate) async fn desk(app: &App, server: &Counting) -> String {
     let project = &shown["project"]["project"];
     app.ok("trust.grant", json!({"project": project, "accesses": accesses}))
         .await;
-    graph
 }
 
 pub(crate) async fn opened(dir: &Path, server: &Counting) -> App {

@@ -22,31 +22,24 @@ async fn is_published(app: &mut App) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_another_program_changes_here_is_published_and_what_it_reads_is_not() {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        data_dir: dir.path().to_owned(),
-        storage: Some("memory:".to_owned()),
-        ..Options::default()
-    };
+    let options = Options::new(dir.path().to_owned()).storage("memory:".to_owned());
     let mut app = App::open_with(options).await;
     let graph = app.draft("Line", line()).await;
     let thread = thread_of(&mut app, begin(&graph)).await;
     let other = thread_of(&mut app, begin(&graph)).await;
     let remote = Remote::of(ipc::running(dir.path()).await.remove(0), StoreConfig::default());
     let maintenance = remote.maintenance().unwrap();
-    let prune = |dry_run| Pruning {
-        dry_run,
-        ..Pruning::threads([thread.as_str().into()], Keep::Latest)
-    };
+    let pruning = Pruning::threads([thread.as_str().into()], Keep::Latest);
     // The watch takes its first look.
     is_published(&mut app).await;
 
     remote.thread(&thread.as_str().into()).await.unwrap();
-    maintenance.prune(&prune(true)).await.unwrap();
+    maintenance.prune(&pruning.clone().dry_run()).await.unwrap();
     maintenance.verify(false).await.unwrap();
     Store::get(&remote, &["a"], "key").await.unwrap();
     assert!(!is_published(&mut app).await, "nothing was changed");
 
-    maintenance.prune(&prune(false)).await.unwrap();
+    maintenance.prune(&pruning).await.unwrap();
     assert!(is_published(&mut app).await, "the past of a thread was removed");
     let left = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
     assert_eq!(left["checkpoints"].as_array().unwrap().len(), 1);

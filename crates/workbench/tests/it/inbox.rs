@@ -338,16 +338,23 @@ async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_
         .await;
     assert_eq!(run["status"], "failed", "{run}");
     let thread = run["threadId"].as_str().unwrap().to_owned();
-    let message = events.iter().find_map(|event| match event {
-        AppEvent::TaskEnded { not_retried, .. } => not_retried.clone(),
-        _ => None,
-    });
+    let (message, failure) = events
+        .iter()
+        .find_map(|event| match event {
+            AppEvent::TaskEnded {
+                not_retried, failure, ..
+            } => Some((not_retried.clone()?, failure.clone()?)),
+            _ => None,
+        })
+        .unzip();
     let why = "Not tried again: CodeError is not among the errors that may pass. Name it in `retry_on` to try it again.";
     assert_eq!(message.as_deref(), Some(why));
+    let lasting = json!({"class": "CodeError", "retryable": false});
+    assert_eq!(json!(failure), lasting);
     let tasks = app.ok("thread.snapshot", json!({"threadId": thread})).await["tasks"].clone();
     assert_eq!(
-        (&tasks[0]["status"], &tasks[0]["notRetried"]),
-        (&json!("failed"), &json!(why))
+        (&tasks[0]["status"], &tasks[0]["notRetried"], &tasks[0]["failure"]),
+        (&json!("failed"), &json!(why), &lasting)
     );
 
     // What the remedy says works.

@@ -321,11 +321,7 @@ async fn another_database_is_tried_chosen_and_found_again() {
     app.workbench.shutdown().await;
     drop(app);
 
-    let by_host = Options {
-        data_dir: dir.path().to_owned(),
-        storage: Some("memory:".into()),
-        ..Options::default()
-    };
+    let by_host = Options::new(dir.path().to_owned()).storage("memory:".to_owned());
     let app = App::open_with(by_host).await;
     assert_eq!(app.ok("storage.info", json!({})).await["chosenBy"], "program");
     assert_eq!(
@@ -337,11 +333,7 @@ async fn another_database_is_tried_chosen_and_found_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_threads_take_is_measured() {
     let dir = tempfile::tempdir().unwrap();
-    let by_host = Options {
-        data_dir: dir.path().to_owned(),
-        storage: Some("memory:".into()),
-        ..Options::default()
-    };
+    let by_host = Options::new(dir.path().to_owned()).storage("memory:".to_owned());
     let mut app = App::open_with(by_host).await;
     let graph = app.draft("Words", records()).await;
     let thread = begin(&mut app, &graph, "a").await;
@@ -412,11 +404,9 @@ async fn stopped(
 async fn checking_and_pruning_say_how_far_they_are_and_can_be_stopped() {
     let dir = tempfile::tempdir().unwrap();
     // In folders each thread goes by itself: what was removed before the stop is gone.
-    let mut app = App::open_with(Options {
-        data_dir: dir.path().to_owned(),
-        storage: Some(format!("file:{}", dir.path().join("threads").display())),
-        ..Options::default()
-    })
+    let mut app = App::open_with(
+        Options::new(dir.path().to_owned()).storage(format!("file:{}", dir.path().join("threads").display())),
+    )
     .await;
     let graph = app.draft("Words", records()).await;
     let first = begin(&mut app, &graph, "case").await;

@@ -196,6 +196,7 @@ async fn a_run_of_another_host_is_shown_from_its_record() {
         storage: "threads.db",
         program: "a program",
         stop: superstep_workbench::StopHandle::default(),
+        exchanges: std::sync::Arc::default(),
     })
     .unwrap();
     let mut config = RunConfig::on("t");

@@ -15,11 +15,7 @@ struct Programs(Mutex<Vec<(App, TempDir)>>);
 impl Programs {
     async fn another(&self) -> Arc<Remote> {
         let dir = tempfile::tempdir().unwrap();
-        let options = Options {
-            data_dir: dir.path().to_owned(),
-            storage: Some("memory:".to_owned()),
-            ..Options::default()
-        };
+        let options = Options::new(dir.path().to_owned()).storage("memory:".to_owned());
         let app = App::open_with(options).await;
         let peer = ipc::running(dir.path()).await.remove(0);
         self.0.lock().unwrap().push((app, dir));

@@ -362,11 +362,7 @@ async fn threads_of_another_program_have_a_title_and_their_questions_are_asked()
     let dir = tempfile::tempdir().unwrap();
     let storage = format!("sqlite:{}", dir.path().join("shared.db").display());
     let open = async |name: &str| {
-        let options = Options {
-            data_dir: dir.path().join(name),
-            storage: Some(storage.clone()),
-            ..Options::default()
-        };
+        let options = Options::new(dir.path().join(name)).storage(storage.clone());
         App::open_with(options).await
     };
     let mut one = open("one").await;

@@ -1,5 +1,8 @@
 //! The query desk: words, conditions, nodes that were passed, probes.
 
+use std::path::Path;
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use superstep_acceptance::App;
 use superstep_workbench::Options;
@@ -69,12 +72,8 @@ fn text(moment: &Value) -> String {
 
 /// A data folder whose threads are kept at an address made from it.
 async fn at(dir: &std::path::Path, storage: &str) -> App {
-    App::open_with(Options {
-        data_dir: dir.join("data"),
-        storage: Some(storage.replace("DIR", dir.to_str().unwrap())),
-        ..Options::default()
-    })
-    .await
+    App::open_with(Options::new(dir.join("data")).storage(storage.replace("DIR", dir.to_str().unwrap())))
+        .await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -307,4 +306,41 @@ async fn an_expression_that_cannot_be_evaluated_is_counted_and_a_wrong_one_refus
     )
     .await;
     assert!(never.is_empty());
+}
+
+/// Waits until the files of the index hold a word, or do not hold it any more; returns how long that took.
+async fn index_holds(dir: &Path, word: &str, wanted: bool) -> Duration {
+    let began = Instant::now();
+    let holds = || {
+        let files = std::fs::read_dir(dir.join("search")).into_iter().flatten();
+        let read = |file: std::io::Result<std::fs::DirEntry>| std::fs::read(file.ok()?.path()).ok();
+        files
+            .filter_map(read)
+            .any(|bytes| bytes.windows(word.len()).any(|window| window == word.as_bytes()))
+    };
+    while holds() != wanted {
+        assert!(began.elapsed() < Duration::from_secs(60), "{word}: not {wanted}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    began.elapsed()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_another_program_deletes_leaves_the_index_within_seconds() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Counting", counting()).await;
+    let thread = count(&mut app, &graph, 2, "xylophone").await;
+    count(&mut app, &graph, 2, "marimba").await;
+    for word in ["xylophone", "marimba"] {
+        index_holds(dir.path(), word, true).await;
+    }
+    // The first one writes the index, the second one deletes.
+    let other = App::open(dir.path()).await;
+    other.ok("thread.delete", json!({"threadId": thread})).await;
+    let took = index_holds(dir.path(), "xylophone", false).await;
+    assert!(took < Duration::from_secs(15), "{took:?}");
+    index_holds(dir.path(), "marimba", true).await;
+    other.close().await;
+    app.close().await;
 }

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use superstep_acceptance::App;
 use superstep_workbench::wire::AppEvent;
 
+use crate::effects::{Counting, grant, opened};
+
 /// A loop of three, packets that log, two nodes that are waited for, and a scripted model.
 fn desk() -> Value {
     json!({
@@ -138,12 +140,19 @@ async fn visits_are_counted_along_the_branch_and_joins_say_whom_they_wait_for() 
     assert!(never.get("here").is_none() && never.get("next").is_none());
 
     let between = visits("both", Some(ran.before("late").await)).await;
-    assert_eq!(
-        between["waits"],
-        json!([{"came": ["other"], "missing": ["write"]}])
-    );
+    let other = ran.before("other").await;
+    let came = json!({"node": "other", "visit": {"checkpointId": other, "step": 4}});
+    assert_eq!(between["waits"], json!([{"came": [came], "missing": ["write"]}]));
     assert_eq!(between["at"], 0, "it comes later");
     assert_eq!(between["next"], between["last"]);
+
+    // It has run: who came, and when, is still known.
+    let at = ran.before("both").await;
+    let both = visits("both", Some(at)).await;
+    let write = json!({"checkpointId": ran.before("write").await, "step": 6});
+    let waits = json!([{"came": [came, {"node": "write", "visit": write}], "missing": []}]);
+    assert_eq!(both["waits"], waits);
+    assert!(both.get("notTaken").is_none(), "it has a task there");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -205,5 +214,75 @@ async fn a_model_is_asked_by_itself_as_its_node_would() {
         threads["threads"].as_array().unwrap().len(),
         1,
         "nothing of it is kept"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_keeps_the_status_that_its_server_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Counting::start().await;
+    for (status, retryable) in [(429, true), (404, false)] {
+        let mut app = opened(dir.path(), &server).await;
+        let graph = app
+            .draft(
+                "Refused",
+                json!({
+                    "key:answer": {},
+                    "node:get": {"kind": "http", "config": {
+                        "url": format!("http://{}/status/{status}", server.address()), "into": "answer"}},
+                    "edge:1": {"from": "__start__", "to": "get"},
+                    "edge:2": {"from": "get", "to": "__end__"}
+                }),
+            )
+            .await;
+        grant(&app, &graph).await;
+        let (run, events) = app
+            .run(json!({"graphId": graph, "action": {"type": "input", "input": {}}}))
+            .await;
+        assert_eq!(run["status"], "failed", "{run}");
+        let emitted = events.iter().find_map(|event| match event {
+            AppEvent::TaskEnded { failure, .. } => failure.clone(),
+            _ => None,
+        });
+        let emitted = json!(emitted);
+        assert_eq!(
+            (&emitted["status"], &emitted["retryable"]),
+            (&json!(status), &json!(retryable)),
+            "{emitted}"
+        );
+        // The checkpoint keeps the text alone; after a restart the status is still there.
+        app.close().await;
+        let app = opened(dir.path(), &server).await;
+        let snapshot = json!({"threadId": run["threadId"]});
+        let snapshot = app.ok("thread.snapshot", snapshot).await;
+        assert_eq!(snapshot["tasks"][0]["failure"], emitted);
+        app.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_did_not_run_says_where_the_edges_to_it_led() {
+    let ran = ran().await;
+    let at = ran.before("other").await;
+    let asked = json!({"threadId": ran.thread, "node": "count", "checkpointId": at});
+    let visits = ran.app.ok("node.visits", asked).await;
+    let way = &visits["notTaken"];
+    assert_eq!(
+        (&way[0]["edge"], &way[0]["from"], &way[0]["ran"]),
+        (&json!("2"), &json!("count"), &json!(true)),
+        "{visits}"
+    );
+    let decision = &way[0]["decision"];
+    assert_eq!(
+        (&decision["to"], &decision["expression"], &decision["result"]),
+        (&json!(["other"]), &json!("state.n < 3"), &json!({"value": false}))
+    );
+    assert_eq!(decision["values"], json!([{"key": "n", "value": {"value": 3}}]));
+    // A node whose sources did not run.
+    let asked = json!({"threadId": ran.thread, "node": "write", "checkpointId": at});
+    let visits = ran.app.ok("node.visits", asked).await;
+    assert_eq!(
+        visits["notTaken"],
+        json!([{"edge": "5", "from": "late", "ran": false}])
     );
 }

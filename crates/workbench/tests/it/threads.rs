@@ -268,12 +268,8 @@ async fn threads_of_another_program_are_titled_by_their_own_inputs() {
     let dir = tempfile::tempdir().unwrap();
     let storage = format!("sqlite:{}", dir.path().join("shared.db").display());
     let open = async |name: &str| {
-        App::open_with(superstep_workbench::Options {
-            data_dir: dir.path().join(name),
-            storage: Some(storage.clone()),
-            ..Default::default()
-        })
-        .await
+        App::open_with(superstep_workbench::Options::new(dir.path().join(name)).storage(storage.clone()))
+            .await
     };
     let mut one = open("one").await;
     let graph = one.draft("Line", line()).await;

@@ -8,12 +8,7 @@ use superstep_test_servers::{Postgres, Redis};
 use superstep_workbench::Options;
 
 async fn on(dir: &Path, url: &str) -> App {
-    App::open_with(Options {
-        data_dir: dir.to_path_buf(),
-        storage: Some(url.to_owned()),
-        ..Options::default()
-    })
-    .await
+    App::open_with(Options::new(dir.to_path_buf()).storage(url.to_owned())).await
 }
 
 fn records() -> Value {

@@ -148,11 +148,9 @@ const RECIPES: [Recipe; 5] = [
             "pub mod redis;",
             "mod redis;",
             "redis://",
-            "StorageKind::Redis",
             "Backend::Redis",
-            "| \"redis\"",
             "A Redis server.",
-            "storage.database.redis",
+            "\"Redis\"",
             "redis = [",
         ],
         besides: &[

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
 use superstep_acceptance::repository;
+use superstep_storage::Backend;
 
 /// The Rust files below a folder.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -97,4 +98,35 @@ fn the_list_for_translations_has_every_pattern() {
         fresh,
         "ui/src/lib/texts/problems.json is out of date; UPDATE_GOLDEN=1 rewrites it, and the texts of every language follow it"
     );
+}
+
+#[test]
+fn every_backend_has_its_words_and_its_address_in_the_manual() {
+    let root = repository();
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let (words, manual, page) = (
+        read("ui/src/lib/texts/zh/backends.ts"),
+        read("docs/command-line.md"),
+        read("crates/storage/README.md"),
+    );
+    for backend in Backend::ALL {
+        let (scheme, form) = (backend.scheme(), format!("`{}`", backend.form()));
+        assert!(
+            words.contains(&format!("\n  {scheme}: {{ title:")),
+            "no Chinese of {scheme}"
+        );
+        assert!(
+            manual.contains(&form),
+            "docs/command-line.md has no address {form}"
+        );
+        assert!(
+            page.contains(&form),
+            "the page of the crate has no address {form}"
+        );
+        assert!(
+            page.contains(backend.title()),
+            "the page of the crate has no {}",
+            backend.title()
+        );
+    }
 }

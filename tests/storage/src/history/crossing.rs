@@ -16,7 +16,7 @@ use super::names::{space, thread};
 use super::operations::{Change, Made, Step};
 use super::{Run, message, same_text};
 use crate::model::{Address, Model};
-use crate::place::Backend;
+use superstep_storage::Backend;
 
 /// Orders that are looked at before it is reported that there is none: the first is right unless something is wrong.
 const ORDERS: u64 = 20_000;

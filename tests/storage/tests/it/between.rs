@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use superstep::{CheckpointTuple, Checkpointer, Keep, ListQuery, Pruning, ThreadId};
+use superstep_storage::Backend;
 use superstep_storage_tests::probe::{read, store};
-use superstep_storage_tests::{Backend, open};
+use superstep_storage_tests::{Place, open};
 
 use tokio::sync::oneshot;
 use tokio::time::sleep;
@@ -111,7 +112,7 @@ async fn is_blocked(locks: &Client) {
 }
 
 async fn between(backend: Backend) {
-    let Some(place) = backend.place() else { return };
+    let Some(place) = Place::of(backend) else { return };
     let host = host_of(&place.url).to_owned();
     let seen = Arc::new(Seen::default());
     let near = wire(host.clone(), seen.clone()).await;

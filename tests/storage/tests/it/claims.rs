@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use superstep_storage_tests::{Backend, Place, claims};
+use superstep_storage::Backend;
+use superstep_storage_tests::{Place, claims};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_storage-trials");
 
@@ -18,7 +19,7 @@ fn trial(rounds: u64, threads: u64) -> claims::Trial {
 
 fn places() -> impl Iterator<Item = Place> {
     let shared = Backend::ALL.iter().filter(|backend| backend.is_shared());
-    shared.filter_map(|backend| backend.place())
+    shared.filter_map(|backend| Place::of(*backend))
 }
 
 /// Stopping a process needs the signals of Unix.

@@ -2,7 +2,8 @@
 //! is looked at as closely as what came first.
 
 use superstep::{Checkpointer, Commit, Keep, Pruning, Put, TaskId, TaskWrites, Value, Write, json};
-use superstep_storage_tests::{Backend, Place};
+use superstep_storage::Backend;
+use superstep_storage_tests::Place;
 use superstep_suites::{Draft, id};
 
 async fn again(place: &Place, saver: std::sync::Arc<dyn Checkpointer>) -> std::sync::Arc<dyn Checkpointer> {
@@ -16,7 +17,7 @@ async fn again(place: &Place, saver: std::sync::Arc<dyn Checkpointer>) -> std::s
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_does_not_build_on_what_stood_there_before() {
     for &backend in Backend::ALL {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(backend) else { continue };
         let saver = place.open().await.expect("opens");
         // The same id, and something else in it.
         let root = Draft::root(id(1)).set("x", "a").set("log", json!(["a", "b"]));
@@ -48,7 +49,7 @@ async fn a_copy_does_not_build_on_what_stood_there_before() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_added_to_a_list_can_be_read_back_or_is_refused() {
     for &backend in Backend::ALL {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(backend) else { continue };
         let mut saver = place.open().await.expect("opens");
         let root = Draft::root(id(1)).set("log", json!(["a"]));
         let mut last = root.store(&*saver, "t", "").await.expect("stores");
@@ -72,7 +73,7 @@ async fn what_is_added_to_a_list_can_be_read_back_or_is_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_another_program_took_away_is_not_built_on() {
     for &backend in Backend::ALL.iter().filter(|backend| backend.is_shared()) {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(backend) else { continue };
         let (own, other) = (
             place.open().await.expect("opens"),
             place.open().await.expect("opens"),
@@ -130,7 +131,7 @@ async fn what_another_program_took_away_is_not_built_on() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_another_program_stored_again_is_not_taken_for_what_was_there() {
     for &backend in Backend::ALL.iter().filter(|backend| backend.is_shared()) {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(backend) else { continue };
         let (own, other) = (
             place.open().await.expect("opens"),
             place.open().await.expect("opens"),

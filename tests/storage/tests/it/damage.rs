@@ -11,8 +11,9 @@ use superstep::{
     Checkpoint, Checkpointer, Commit, ListQuery, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery,
     Write, json, reserved,
 };
+use superstep_storage::Backend;
 use superstep_storage_tests::probe::store;
-use superstep_storage_tests::{Backend, Random};
+use superstep_storage_tests::{Place, Random};
 use superstep_suites::{Draft, id};
 
 static PANICS: AtomicUsize = AtomicUsize::new(0);
@@ -245,7 +246,7 @@ fn spoil(bytes: &mut Vec<u8>, random: &mut Random) -> String {
 async fn files_with_wrong_bytes() {
     count_panics();
     for (backend, checked) in [(Backend::Sqlite, false), (Backend::File, true)] {
-        let place = backend.place().expect("it needs no server");
+        let place = Place::of(backend).expect("it needs no server");
         let saver = place.open().await.expect("opens");
         fill(&*saver).await.expect("fills");
         let whole = ask_everything(&*saver).await;
@@ -313,7 +314,7 @@ fn spoil_cell(cell: Cell, random: &mut Random) -> Cell {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_with_wrong_values() {
     count_panics();
-    let place = Backend::Sqlite.place().expect("it needs no server");
+    let place = Place::of(Backend::Sqlite).expect("it needs no server");
     let saver: Arc<dyn Checkpointer> = place.open().await.expect("opens");
     fill(&*saver).await.expect("fills");
     drop(saver);

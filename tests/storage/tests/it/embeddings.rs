@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use superstep::store::{Index, Place};
+use superstep::store::{Index, ItemPlace};
 use superstep::{
     Embedding, Progress, Ranking, StorageError, Store, StoreConfig, StoreError, StoreOp, StoreQuery,
     VectorIndex, json,
 };
-use superstep_storage_tests::Backend;
+use superstep_storage::Backend;
+use superstep_storage_tests::Place;
 
 /// Counts vowels, or other letters: as long as the other, and not to be compared with it.
 #[derive(Debug)]
@@ -69,7 +70,7 @@ async fn found(store: &dyn Store, query: &str) -> Vec<String> {
 }
 
 async fn all_outdated(store: &dyn Store) -> Vec<String> {
-    let (mut after, mut keys) = (None::<Place>, Vec::new());
+    let (mut after, mut keys) = (None::<ItemPlace>, Vec::new());
     loop {
         let page = store.outdated(after, 2).await.expect("looks");
         assert!(page.len() <= 2);
@@ -85,7 +86,7 @@ async fn all_outdated(store: &dyn Store) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn items_are_embedded_again() {
     for &backend in Backend::ALL {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(backend) else { continue };
         let storage = superstep_storage::open(&place.url).await.expect("opens");
         let with = async |config| storage.with_store_config(config).await.expect("opens").store;
         let (vowels, others) = (letters("vowels", &['a', 'e']), letters("others", &['x', 'y']));
@@ -169,7 +170,7 @@ async fn items_are_embedded_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_can_be_stopped_and_goes_on_beside_those_who_put() {
     for &backend in Backend::ALL {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(backend) else { continue };
         let storage = superstep_storage::open(&place.url).await.expect("opens");
         let (vowels, others) = (letters("vowels", &['a', 'e']), letters("others", &['x', 'y']));
         let first = storage.with_store_config(by(&vowels)).await.expect("opens").store;
@@ -216,7 +217,7 @@ async fn it_can_be_stopped_and_goes_on_beside_those_who_put() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_ends_in_the_middle_is_gone_on_with_by_whoever_comes_next() {
     for &backend in Backend::ALL {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(backend) else { continue };
         let mut storage = superstep_storage::open(&place.url).await.expect("opens");
         let (vowels, others) = (letters("vowels", &['a', 'e']), letters("others", &['x', 'y']));
         let first = storage.with_store_config(by(&vowels)).await.expect("opens").store;

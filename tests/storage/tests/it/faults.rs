@@ -12,8 +12,9 @@ use superstep::{
     Branch, ChannelSpec, Clock, END, Graph, Input, ListQuery, NodeContext, NodeOutput, RunConfig, START,
     StateGraph, StateRef, Target, Value, json,
 };
+use superstep_storage::Backend;
+use superstep_storage_tests::Place;
 use superstep_storage_tests::probe::{Probe, read, store};
-use superstep_storage_tests::{Backend, Place};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_storage-trials");
 /// The user `nobody` of every system.
@@ -23,7 +24,7 @@ const NOBODY: u32 = 65534;
 const FILES: [Backend; 2] = [Backend::Sqlite, Backend::File];
 
 fn place(backend: Backend) -> Place {
-    backend.place().expect("it needs no server")
+    Place::of(backend).expect("it needs no server")
 }
 
 fn is_root(folder: &Path) -> bool {
@@ -241,7 +242,9 @@ async fn two_programs_on_one_place() {
         .copied()
         .filter(|backend| backend.is_durable())
     {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(backend) else {
+            continue;
+        };
         let mut probe = Probe::start(&mut Command::new(PROGRAM), &place.url).expect("starts");
         assert_eq!(probe.ask("store t 10"), Ok(0), "{backend:?}");
         match place.open().await {
@@ -319,7 +322,9 @@ fn counting(times: u64) -> Graph {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_clock_that_is_set_back() {
     for backend in Backend::ALL {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(*backend) else {
+            continue;
+        };
         let mut saver = place.open().await.expect("opens");
         let clock = Arc::new(Hand(AtomicU64::new(1_795_000_000_000)));
         for run in 1..=3_u64 {

@@ -5,7 +5,8 @@ use std::fmt;
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
-use superstep_storage_tests::{Backend, Place, history, items};
+use superstep_storage::Backend;
+use superstep_storage_tests::{Place, history, items};
 
 /// How many histories, and which: the same ones in every run of the tests, new ones when `SUPERSTEP_HISTORIES` says how
 /// many.
@@ -24,7 +25,7 @@ fn hold<O: fmt::Debug + Clone>(
     histories: impl Strategy<Value = Vec<O>>,
     run: impl AsyncFn(&Place, &[O]) -> Result<(), String>,
 ) {
-    let Some(place) = backend.place() else { return };
+    let Some(place) = Place::of(backend) else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -43,7 +44,7 @@ fn hold<O: fmt::Debug + Clone>(
         let compared = runtime.block_on(run(&place.borrow(), &operations));
         compared.map_err(|what| {
             // What a failure leaves must not make the next history fail.
-            if let Some(fresh) = backend.place() {
+            if let Some(fresh) = Place::of(backend) {
                 place.replace(fresh);
             }
             TestCaseError::fail(what)

@@ -3,10 +3,11 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use superstep_storage_tests::{Backend, crash};
+use superstep_storage::Backend;
+use superstep_storage_tests::{Place, crash};
 
 async fn survive(backend: Backend, kills: u64) {
-    let Some(place) = backend.place() else { return };
+    let Some(place) = Place::of(backend) else { return };
     let trial = crash::Trial {
         program: env!("CARGO_BIN_EXE_storage-trials").into(),
         kills,

@@ -9,8 +9,9 @@ use std::time::Duration;
 use superstep::{
     Checkpoint, Checkpointer, Commit, Keep, Pruning, StorageError, TaskId, TaskWrites, ThreadId, Write, json,
 };
+use superstep_storage::Backend;
 use superstep_storage_tests::probe::{read, store};
-use superstep_storage_tests::{Backend, Random, open};
+use superstep_storage_tests::{Place, Random, open};
 use superstep_suites::{Draft, id};
 use superstep_test_servers::{Postgres, Redis};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -100,7 +101,7 @@ pub(crate) fn host_of(url: &str) -> &str {
 }
 
 async fn cut(backend: Backend) {
-    let Some(place) = backend.place() else { return };
+    let Some(place) = Place::of(backend) else { return };
     let host = host_of(&place.url).to_owned();
     let budget = Budget::plenty();
     let near = wire(host.clone(), budget.clone()).await;
@@ -272,7 +273,7 @@ impl Trial {
 /// Cuts the connection at every place of what goes to the server for a commit and of what comes back: at each byte with
 /// `SUPERSTEP_EVERY_BYTE=1`, else at some.
 async fn cut_everywhere(backend: Backend) {
-    let Some(place) = backend.place() else { return };
+    let Some(place) = Place::of(backend) else { return };
     let host = host_of(&place.url).to_owned();
     let budget = Budget::plenty();
     let near = wire(host.clone(), budget.clone()).await;

@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::process::Command;
 
-use superstep_storage_tests::Backend;
+use superstep_storage::Backend;
+use superstep_storage_tests::Place;
 use superstep_storage_tests::probe::Probe;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_storage-trials");
@@ -104,7 +105,7 @@ fn judged(events: &[Event], folder: &str) -> (usize, usize) {
 }
 
 fn watched(backend: Backend, options: &str) -> Option<(usize, usize)> {
-    let place = backend.place().expect("it needs no server");
+    let place = Place::of(backend).expect("it needs no server");
     let folder = place.folder().canonicalize().expect("our folder");
     let trace = folder.join("trace.txt");
     let url = format!("{}{options}", place.url);

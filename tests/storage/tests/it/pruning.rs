@@ -6,7 +6,8 @@ use superstep::{
     ChannelSpec, END, Graph, Input, Keep, ListQuery, NodeContext, NodeOutput, Pruning, RunConfig, START,
     StateGraph, StateRef, ThreadId, Value, json,
 };
-use superstep_storage_tests::Backend;
+use superstep_storage::Backend;
+use superstep_storage_tests::Place;
 use tokio::sync::Semaphore;
 
 /// Counts in a nested graph that asks whether the count is right when it is a multiple of three.
@@ -45,7 +46,9 @@ fn graph() -> Graph {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nested_runs_go_with_the_checkpoint_they_belong_to() {
     for backend in Backend::ALL {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(*backend) else {
+            continue;
+        };
         let saver = place.open().await.expect("opens");
         let graph = graph().with_checkpointer(saver.clone());
         let thread = ThreadId::from("t");
@@ -149,7 +152,9 @@ fn waiting(runs: Arc<Semaphore>, go: Arc<Semaphore>) -> Graph {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_nested_run_that_goes_on_is_not_ended() {
     for backend in Backend::ALL {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(*backend) else {
+            continue;
+        };
         let saver = place.open().await.expect("opens");
         let (runs, go) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
         let graph = waiting(runs.clone(), go.clone()).with_checkpointer(saver.clone());

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, join_all};
 use superstep::{Checkpoint, Checkpointer, Commit, TaskId, TaskWrites, Write, json};
-use superstep_storage_tests::{Backend, open};
+use superstep_storage::Backend;
+use superstep_storage_tests::{Place, open};
 use superstep_suites::{Draft, id};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -155,7 +156,7 @@ async fn root(saver: &dyn Checkpointer, thread: &str) -> Checkpoint {
 }
 
 async fn counted(backend: Backend) {
-    let Some(place) = backend.place() else { return };
+    let Some(place) = Place::of(backend) else { return };
     let seen = Arc::new(Seen::default());
     let host = host_of(&place.url).to_owned();
     let near = wire(host.clone(), seen.clone()).await;
@@ -216,7 +217,7 @@ async fn a_commit_on_redis_is_one_round_trip() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_comes_together_builds_on_each_other() {
     for &backend in Backend::ALL {
-        let Some(place) = backend.place() else { continue };
+        let Some(place) = Place::of(backend) else { continue };
         let saver = place.open().await.expect("opens");
         let first = root(&*saver, "t").await;
         let (mut commits, mut made) = (Vec::new(), vec![first]);

@@ -104,7 +104,8 @@ export function expected({ steps }: AnswerPreview): {
   return { millis: longest.reduce((sum, millis) => sum + millis, 0), costs };
 }
 
-function Expected({ preview }: { preview: AnswerPreview }) {
+/** Time and cost in words; empty when nothing is known of them. */
+export function expectedText(preview: AnswerPreview): string {
   const { millis, costs } = expected(preview);
   const currency = costs[0]?.currency;
   const parts = [
@@ -118,10 +119,15 @@ function Expected({ preview }: { preview: AnswerPreview }) {
         ]
       : []),
   ];
-  if (parts.length === 0) return null;
+  return parts.length === 0 ? "" : `≈ ${parts.join(" · ")}`;
+}
+
+function Expected({ preview }: { preview: AnswerPreview }) {
+  const text = expectedText(preview);
+  if (text === "") return null;
   return (
     <span className="tabular-nums text-text-3" title={t("debug.preview.earlier")}>
-      ≈ {parts.join(" · ")}
+      {text}
     </span>
   );
 }

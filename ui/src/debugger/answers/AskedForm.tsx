@@ -26,6 +26,8 @@ import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { AnswerChoices } from "./AnswerChoices";
 import { effectOf, withEffect } from "./asked-effect";
+import { previewsText } from "./report";
+import { CopyAnswer } from "../parts/CopyAnswer";
 import { choicesOf, type OwnChoice } from "./choices";
 import type { Previews } from "./useAnswerPreviews";
 import { isObject } from "../parts/diff";
@@ -219,11 +221,14 @@ export function AskedForm({
           onTake={take}
         />
       )}
-      {choicesSuffice && !open && (
-        <div>
-          <Button size="small" variant="ghost" onClick={() => setOpen(true)}>
-            {t("debug.answer.other")}
-          </Button>
+      {choicesSuffice && (!open || previews.size > 0) && (
+        <div className="flex items-center gap-1">
+          {!open && (
+            <Button size="small" variant="ghost" onClick={() => setOpen(true)}>
+              {t("debug.answer.other")}
+            </Button>
+          )}
+          {previews.size > 0 && <CopyAnswer text={() => previewsText(asked, choices, previews)} />}
         </div>
       )}
       {open && (

@@ -5,6 +5,7 @@ import { NO_FILTER, streamLog, snapshots, useRuns } from "./runStore";
 import { receive, readKept, recover, noteAway } from "./events";
 import { loadThreads } from "./thread-list";
 import { loadCheckpoints } from "./checkpoints";
+import { followNested } from "./nested";
 
 const set = useRuns.setState;
 
@@ -15,6 +16,7 @@ export function ensureStarted(): void {
   if (started) return;
   started = true;
   subscribe(receive, recover);
+  followNested();
   host.watchConnection((connection) => noteAway(connection === "lost" || connection === "refused"));
   let last = useSession.getState();
   const follow = (session: typeof last, force: boolean) => {

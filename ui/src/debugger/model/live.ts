@@ -4,6 +4,7 @@
  * comes from the snapshot, so a run of any length costs the same.
  */
 import type { AppEvent } from "../../ipc/bindings/AppEvent";
+import type { FailureView } from "../../ipc/bindings/FailureView";
 import type { InterruptView } from "../../ipc/bindings/InterruptView";
 import type { RunView } from "../../ipc/bindings/RunView";
 import type { TaskStatus } from "../../ipc/bindings/TaskStatus";
@@ -17,6 +18,7 @@ interface LiveTask {
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly error?: string;
+  readonly failure?: FailureView;
   readonly interrupts: readonly InterruptView[];
   readonly targets: readonly string[];
   readonly cached: boolean;
@@ -120,6 +122,7 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
           ...(began?.startedAt !== undefined && { startedAt: began.startedAt }),
           endedAt: event.at,
           ...(event.error !== undefined && { error: event.error }),
+          ...(event.failure !== undefined && { failure: event.failure }),
           interrupts: event.interrupts,
           targets: event.targets,
           cached: event.cached,

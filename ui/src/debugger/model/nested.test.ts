@@ -1,7 +1,12 @@
-import { describe, expect, it } from "vitest";
+// @vitest-environment jsdom
+import { describe, expect, it, vi } from "vitest";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import type { WithinStep } from "../../ipc/bindings/WithinStep";
-import { asSnapshot, locate, shownLevels } from "./nested";
+import { replaceHost } from "../../ipc/client";
+import { useSession } from "../../state/session";
+import { fakeHost } from "../../test/fakeHost";
+import { asSnapshot, followNested, locate, shownLevels, useNested } from "./nested";
+import { useRuns } from "./runStore";
 import { computeOverlay, edgeKey } from "../overlay/overlay-model";
 
 const task = (node: string, more: Partial<TaskView> = {}): TaskView => ({
@@ -46,14 +51,37 @@ describe("where a thread stands inside nested graphs", () => {
     ).toEqual([]);
   });
 
-  it("shows them only for its thread, in Debug, and not in the past", () => {
-    const nested = { threadId: "t", path: [{ node: "a", ns: "a:1" }], depth: 1, next: ["x"] };
+  it("goes to the task that failed or asks before those that wait, and in the past to one that is done", async () => {
+    const graphs = new Map([
+      ["w", step(["later"], [])],
+      ["q", step(["ask"], [])],
+      ["d", step([], [])],
+    ]);
+    const read = async (ns: string) => graphs.get(ns);
+    const tasks = [
+      task("done", { within: "d", status: "done" }),
+      task("waits", { within: "w" }),
+      task("asks", { within: "q", status: "asking" }),
+    ];
+    expect((await locate(tasks, read)).path).toEqual([{ node: "asks", ns: "q" }]);
+    expect((await locate(tasks.slice(0, 1), read)).path).toEqual([]);
+    expect(await locate(tasks.slice(0, 1), read, true)).toEqual({
+      path: [{ node: "done", ns: "d" }],
+      next: [],
+    });
+  });
+
+  it("shows them only for its thread, in Debug, at the moment that they are of", () => {
+    const nested = { threadId: "t", at: null, path: [{ node: "a", ns: "a:1" }], depth: 1, next: ["x"] };
     const cursor = { threadId: "t", checkpointId: null };
     expect(shownLevels(nested, { cursor, use: "debug" })).toHaveLength(1);
     expect(shownLevels({ ...nested, depth: 0 }, { cursor, use: "debug" })).toEqual([]);
     expect(shownLevels(nested, { cursor: { threadId: "u", checkpointId: null }, use: "debug" })).toEqual([]);
     expect(shownLevels(nested, { cursor: { threadId: "t", checkpointId: "c" }, use: "debug" })).toEqual([]);
     expect(shownLevels(nested, { cursor, use: "design" })).toEqual([]);
+    const past = { cursor: { threadId: "t", checkpointId: "c" }, use: "debug" } as const;
+    expect(shownLevels({ ...nested, at: "c" }, past)).toHaveLength(1);
+    expect(shownLevels({ ...nested, at: "d" }, past)).toEqual([]);
   });
 
   it("counts what ran and says what is next", () => {
@@ -73,5 +101,53 @@ describe("where a thread stands inside nested graphs", () => {
     expect(overlay.nodes.get("b")).toMatchObject({ state: "next", runs: 0 });
     expect(overlay.edges.get(edgeKey("a", "b"))?.times).toBe(1);
     expect(overlay.edges.get(edgeKey("__start__", "a"))?.times).toBe(1);
+  });
+});
+
+describe("the canvas goes into a nested graph", () => {
+  const open = [task("nested", { within: "n", status: "asking" })];
+  const host = fakeHost(new Map(), {
+    "thread.snapshot": () => ({ tasks: open }),
+    "thread.within": () => ({ steps: [step(["ask"], [])], more: false }),
+  });
+  replaceHost(host);
+  const ended = (status: "paused" | "asking", within: string) =>
+    host.tell({
+      type: "run",
+      run: {
+        runId: "r",
+        threadId: "t",
+        status,
+        startedAt: "2026-01-01T00:00:00Z",
+        ...(status === "paused" && { stop: { reason: "before `ask`", within } }),
+      },
+    });
+  const shows = (checkpointId: string | null) =>
+    useRuns.setState({
+      shown: { place: { threadId: "t", checkpointId }, era: 0, view: { tasks: open } as never },
+    });
+
+  it("with a breakpoint in it, and offers it where it asks and in the past", async () => {
+    useSession.setState({ use: "debug", cursor: { threadId: "t", checkpointId: null } as never });
+    followNested();
+    ended("paused", "nested");
+    await vi.waitFor(() => expect(useNested.getState()).toMatchObject({ at: null, depth: 1, next: ["ask"] }));
+
+    useNested.setState({ threadId: null, path: [], depth: 0, next: [] });
+    shows(null);
+    await vi.waitFor(() => expect(useNested.getState().path).toHaveLength(1));
+    expect(useNested.getState().depth).toBe(0);
+
+    useSession.setState({ cursor: { threadId: "t", checkpointId: "c1" } as never });
+    shows("c1");
+    await vi.waitFor(() => expect(useNested.getState()).toMatchObject({ at: "c1", depth: 0 }));
+    expect(useNested.getState().path).toEqual([{ node: "nested", ns: "n" }]);
+  });
+
+  it("not for a thread that is not looked at", async () => {
+    useSession.setState({ cursor: { threadId: "other", checkpointId: null } as never });
+    ended("paused", "nested");
+    await new Promise((done) => setTimeout(done, 20));
+    expect(useNested.getState().path).toEqual([]);
   });
 });

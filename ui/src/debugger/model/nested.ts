@@ -1,15 +1,19 @@
 /**
- * Where inside nested graphs a thread stands: the nodes around the graph that runs next, the outermost first. A step into
- * a nested graph leads there; stepping out, or that graph's end, leads back.
+ * Where inside nested graphs a thread stands at the cursor: the nodes around the graph that runs next, the outermost first.
+ * The canvas goes there with a step into a nested graph and with a breakpoint in one; where one asks or failed, and at
+ * moments of the past, the way there is offered. Stepping out, or that graph's end, leads back.
  */
 import { create } from "zustand";
 import type { RunView } from "../../ipc/bindings/RunView";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
+import type { TaskStatus } from "../../ipc/bindings/TaskStatus";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import type { WithinStep } from "../../ipc/bindings/WithinStep";
 import { rpc, subscribe } from "../../ipc/client";
 import { useSession } from "../../state/session";
-import { useRuns } from "./runStore";
+import { isRunning } from "./live";
+import { type RunStore, threadOf, useRuns } from "./runStore";
+import { lastRun } from "./status";
 
 export interface Level {
   /** The node that runs the graph. */
@@ -20,6 +24,8 @@ export interface Level {
 
 export interface NestedStore {
   readonly threadId: string | null;
+  /** The checkpoint of the outermost graph; null is now. */
+  readonly at: string | null;
   readonly path: readonly Level[];
   /** How many of these levels the canvas shows; 0 is the graph itself. */
   readonly depth: number;
@@ -27,10 +33,13 @@ export interface NestedStore {
   readonly next: readonly string[];
 }
 
-const OUTSIDE: NestedStore = { threadId: null, path: [], depth: 0, next: [] };
+const OUTSIDE: NestedStore = { threadId: null, at: null, path: [], depth: 0, next: [] };
 export const useNested = create<NestedStore>(() => OUTSIDE);
 
 export const showLevel = (depth: number): void => useNested.setState({ depth });
+
+/** Shows the innermost graph: the one that stopped. */
+export const showInnermost = (): void => showLevel(useNested.getState().path.length);
 
 /** Whether the canvas shows a nested graph, so that a step is a step of that graph. */
 export const isInside = (): boolean => shownLevels(useNested.getState(), useSession.getState()).length > 0;
@@ -44,71 +53,120 @@ export function shownLevels(
 }
 
 export const standsInside = (
-  { threadId, path }: NestedStore,
+  { threadId, at, path }: NestedStore,
   { cursor, use }: Pick<ReturnType<typeof useSession.getState>, "cursor" | "use">,
 ): boolean =>
-  use === "debug" && path.length > 0 && cursor.threadId === threadId && cursor.checkpointId === null;
+  use === "debug" && path.length > 0 && cursor.threadId === threadId && cursor.checkpointId === at;
 
 /** The thread whose run was asked to stop inside of nested graphs. */
 let stepping: string | null = null;
 
 export function noteStep({ threadId, runId }: RunView, into: boolean): void {
-  follow();
+  followNested();
   const known = useRuns.getState().live.get(threadId)?.run;
   // A short run is over before the answer to its request is here.
   const over = known?.runId === runId && known.status !== "running";
   stepping = into && !over ? threadId : null;
-  if (into && over) void relocate(threadId, true);
+  if (into && over) enter(threadId);
 }
 
 type Read = (ns: string) => Promise<WithinStep | undefined>;
 
-/** The levels from a checkpoint's tasks down to the graph that goes on next. */
+/**
+ * The levels from a checkpoint's tasks down to the graph that goes on next. With `ended` a task that is done leads into its
+ * graph as well: what it did then is looked at in the past.
+ */
 export async function locate(
   tasks: readonly TaskView[],
   read: Read,
+  ended = false,
 ): Promise<Pick<NestedStore, "path" | "next">> {
   const path: Level[] = [];
   let next: readonly string[] = [];
-  for (let open = openTask(tasks); open;) {
+  for (let open = openTask(tasks, ended); open;) {
     const step = await read(open.ns);
-    if (!step || step.checkpoint.next.length === 0) break;
+    if (!step || (step.checkpoint.next.length === 0 && !ended)) break;
     path.push(open);
     next = step.checkpoint.next;
-    open = openTask(step.tasks);
+    open = openTask(step.tasks, ended);
   }
   return { path, next };
 }
 
-function openTask(tasks: readonly TaskView[]): Level | undefined {
-  for (const { node, status, within } of tasks)
-    if (within !== undefined && status !== "done") return { node, ns: within };
+/** Of several tasks that run graphs, the one that a person looks for. */
+const FIRST: readonly TaskStatus[] = ["failed", "asking", "running", "waiting", "done"];
+
+function openTask(tasks: readonly TaskView[], ended: boolean): Level | undefined {
+  for (const wanted of FIRST) {
+    if (wanted === "done" && !ended) return undefined;
+    for (const { node, status, within } of tasks)
+      if (within !== undefined && status === wanted) return { node, ns: within };
+  }
   return undefined;
 }
 
+/** The thread whose innermost graph is shown as soon as it is found. */
+let entering: string | null = null;
 let asked = 0;
 
-async function relocate(threadId: string, into: boolean): Promise<void> {
+function enter(threadId: string): void {
+  entering = threadId;
+  void relocate(threadId, null);
+}
+
+/** Did the thread stop at a breakpoint inside of a nested graph? */
+const stoppedInside = (threadId: string): boolean => {
+  const store = useRuns.getState();
+  const run = lastRun(threadOf(store, threadId), store.live.get(threadId));
+  return run?.status === "paused" && run.stop !== undefined && run.stop.within !== "";
+};
+
+async function relocate(threadId: string, at: string | null, known?: readonly TaskView[]): Promise<void> {
   const turn = (asked += 1);
   try {
-    const { tasks } = await rpc("thread.snapshot", { threadId });
-    const found = await locate(tasks, async (ns) => {
-      const { steps } = await rpc("thread.within", { threadId, ns, limit: 1 });
-      return steps[0];
-    });
+    const tasks = known ?? (await rpc("thread.snapshot", { threadId })).tasks;
+    const found = await locate(
+      tasks,
+      async (ns) => {
+        const { steps } = await rpc("thread.within", { threadId, ns, limit: 1 });
+        return steps[0];
+      },
+      at !== null,
+    );
     if (turn !== asked) return;
     const before = useNested.getState();
-    const depth = into ? found.path.length : Math.min(before.depth, found.path.length);
-    useNested.setState({ threadId, ...found, depth });
+    const isSame = before.threadId === threadId && before.at === at;
+    const into = entering === threadId || (!isSame && at === null && stoppedInside(threadId));
+    entering = null;
+    if (isSame && before.path.length + found.path.length === 0) return;
+    const depth = into ? found.path.length : isSame ? Math.min(before.depth, found.path.length) : 0;
+    useNested.setState({ threadId, at, ...found, depth });
   } catch {
     // The thread may be gone; the graph itself is shown.
     if (turn === asked) useNested.setState(OUTSIDE);
   }
 }
 
+/** A cursor that is held down passes moments faster than they are looked into. */
+const REST_MS = 120;
+let resting: ReturnType<typeof setTimeout> | undefined;
+
+/** The moment under the cursor is here: its tasks say whether there is a nested graph to go into. */
+function look({ shown, live }: RunStore): void {
+  clearTimeout(resting);
+  if (shown === null) return;
+  const { place, view } = shown;
+  const { threadId, checkpointId } = useSession.getState().cursor;
+  if (place.threadId !== threadId || place.checkpointId !== checkpointId) return;
+  // While it runs the canvas stays with the graph that it shows.
+  if (checkpointId === null && isRunning(live.get(threadId))) return;
+  resting = setTimeout(() => void relocate(threadId, checkpointId, view.tasks), REST_MS);
+}
+
 let following = false;
 
-function follow(): void {
+/** Follows runs and the cursor, once for the window's life. */
+export function followNested(): void {
   if (following) return;
   following = true;
   subscribe(
@@ -116,17 +174,23 @@ function follow(): void {
       for (const event of events) {
         if (event.type !== "run" || event.run.status === "running") continue;
         const { threadId } = event.run;
-        const into = stepping === threadId;
+        const { cursor } = useSession.getState();
+        const isHere = cursor.threadId === threadId && cursor.checkpointId === null;
+        const stopped = event.run.stop !== undefined && event.run.stop.within !== "";
         const { threadId: known, path } = useNested.getState();
-        if (into || (known === threadId && path.length > 0)) void relocate(threadId, into);
-        if (into) stepping = null;
+        if (stepping === threadId || (isHere && stopped)) enter(threadId);
+        else if (isHere && known === threadId && path.length > 0) void relocate(threadId, null);
+        if (stepping === threadId) stepping = null;
       }
     },
     () => {
-      const { threadId } = useNested.getState();
-      if (threadId !== null) void relocate(threadId, false);
+      const { threadId, at } = useNested.getState();
+      if (threadId !== null && at === null) void relocate(threadId, null);
     },
   );
+  useRuns.subscribe((now, before) => {
+    if (now.shown !== before.shown) look(now);
+  });
   useSession.subscribe((now, before) => {
     if (
       now.cursor.threadId !== before.cursor.threadId &&

@@ -1,8 +1,11 @@
 /** Differences between two states, by key, as deep as they go; text differs by word. */
+import { Ellipsis } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
 import { Fold } from "../../components/Fold";
+import { IconButton } from "../../components/IconButton";
+import { Menu, type MenuEntry } from "../../components/Menu";
 import type { Difference } from "../../ipc/bindings/Difference";
 import type { ValueView } from "../../ipc/bindings/ValueView";
 import { rpc } from "../../ipc/client";
@@ -28,7 +31,15 @@ const TONE = {
   moved: "neutral",
 } as const;
 
-export function Differences({ differences, ...sides }: Sides & { differences: readonly Difference[] }) {
+interface Actions {
+  /** What can be done with a difference, where something can. */
+  entries?(difference: Difference): MenuEntry[];
+}
+
+export function Differences({
+  differences,
+  ...sides
+}: Sides & Actions & { differences: readonly Difference[] }) {
   const groups = useMemo(() => groupDifferences(differences), [differences]);
   return groups.map((group) => (
     <div key={group.key} className="border-b border-line [content-visibility:auto]">
@@ -53,7 +64,7 @@ export function Differences({ differences, ...sides }: Sides & { differences: re
   ));
 }
 
-function Row({ difference, left, right }: Sides & { difference: Difference }) {
+function Row({ difference, left, right, entries }: Sides & Actions & { difference: Difference }) {
   const [whole, setWhole] = useState<{ left?: unknown; right?: unknown } | null>(null);
   const path = insideKey(difference.pointer);
   const moved = difference.change === "moved";
@@ -116,6 +127,19 @@ function Row({ difference, left, right }: Sides & { difference: Difference }) {
           <Button size="small" variant="ghost" onClick={() => void load()}>
             {t("debug.compare.load")}
           </Button>
+        )}
+        {entries && (
+          <span className="ml-auto">
+            <Menu
+              align="end"
+              trigger={
+                <IconButton size="small" label={t("debug.more")} data-testid={debugIds.differenceMenu}>
+                  <Ellipsis size={14} aria-hidden />
+                </IconButton>
+              }
+              entries={() => entries(difference)}
+            />
+          </span>
         )}
       </div>
       {moved ? null : alike ? (

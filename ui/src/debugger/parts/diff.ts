@@ -168,7 +168,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export const escapePointer = (part: string): string => part.replaceAll("~", "~0").replaceAll("/", "~1");
 const unescapePointer = (part: string): string => part.replaceAll("~1", "/").replaceAll("~0", "~");
 
-function pointerParts(pointer: string): string[] {
+export function pointerParts(pointer: string): string[] {
   return pointer === "" ? [] : pointer.slice(1).split("/").map(unescapePointer);
 }
 

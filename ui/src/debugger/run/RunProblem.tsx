@@ -5,7 +5,8 @@
 import { CircleX, RotateCcw, Settings2 } from "lucide-react";
 import { useMemo } from "react";
 import { Button } from "../../components/Button";
-import { quickFixOfError } from "../../document/quick-fixes";
+import { quickFixOf } from "../../document/quick-fixes";
+import type { FailureView } from "../../ipc/bindings/FailureView";
 import { useSession } from "../../state/session";
 import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
@@ -22,6 +23,13 @@ import { runsElsewhere, useStatus } from "../model/status";
 import { useLive, useRuns } from "../model/runStore";
 import { notRetried } from "../model/settled";
 
+interface FailedTask {
+  readonly node: string;
+  readonly error: string;
+  readonly failure: FailureView | undefined;
+  readonly notRetried: string | undefined;
+}
+
 export function RunProblem() {
   const cursor = useSession((session) => session.cursor);
   const status = useStatus(cursor.threadId);
@@ -31,17 +39,19 @@ export function RunProblem() {
   const shown = useRuns((store) => store.shown);
   const pending = useEdits((edits) => edits.pending !== null);
   const failures = useMemo(() => {
-    const found = new Map<string, { node: string; error: string; notRetried: string | undefined }>();
+    const found = new Map<string, FailedTask>();
     if (shown && shown.place.threadId === cursor.threadId) {
       for (const task of shown.view.tasks) {
-        if (task.status === "failed")
-          found.set(task.id, { node: task.node, error: task.error ?? "", notRetried: notRetried(task) });
+        if (task.status !== "failed") continue;
+        const { node, error = "", failure } = task;
+        found.set(task.id, { node, error, failure, notRetried: notRetried(task) });
       }
     }
     for (const task of live?.tasks.values() ?? []) {
       if (task.status !== "failed") continue;
+      const { node, error = "", failure } = task;
       const reason = notRetried(task) ?? found.get(task.id)?.notRetried;
-      found.set(task.id, { node: task.node, error: task.error ?? "", notRetried: reason });
+      found.set(task.id, { node, error, failure, notRetried: reason });
     }
     return [...found.values()];
   }, [shown, live, cursor.threadId]);
@@ -55,7 +65,8 @@ export function RunProblem() {
   const [first] = failures;
   const message = readableError(first?.error || problem?.message || t("debug.failure.unknown"));
   const remedy = problem?.remedy;
-  const mend = quickFixOfError(first?.error ?? "");
+  const mend = first?.failure && quickFixOf(first.failure.class);
+  const lasts = first?.failure?.retryable === false;
   return (
     <div
       className="max-h-[45%] shrink-0 overflow-y-auto border-b border-line bg-failed-soft px-3 py-2"
@@ -80,7 +91,9 @@ export function RunProblem() {
           })}
         </p>
       )}
-      <p className="mt-1 text-xs text-text-2">{remedy ?? t("debug.failure.how")}</p>
+      <p className="mt-1 text-xs text-text-2">
+        {remedy ?? t(lasts ? "debug.failure.lasts" : "debug.failure.how")}
+      </p>
       <div className="mt-2 flex flex-wrap gap-2">
         <Button
           size="small"

@@ -1,4 +1,5 @@
 /** What a person can do to a run: start, continue, step, stop, replay. */
+import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { rpc } from "../../ipc/client";
 import { flush } from "../../document/open-graph";
 import { t } from "../../lib/texts";
@@ -12,7 +13,7 @@ import { isInside } from "../model/nested";
 import { useRuns } from "../model/runStore";
 import { focusAnswer } from "./answering";
 import { currentControls, errorCount } from "./situation";
-import { type Options, runInput, showProblems, start, type Step } from "./start";
+import { type Options, runInput, showProblems, start, type Step, type Stop } from "./start";
 
 /** What the primary button does. In the past it runs nothing. */
 export async function primary(options: Options = {}): Promise<void> {
@@ -45,13 +46,36 @@ export async function go(): Promise<void> {
   else await primary();
 }
 
-/** Runs until the node is what runs next: from where F5 would, or from the moment of the past that is shown. */
-export async function runTo(node: string): Promise<void> {
+/** Runs until one of the places is reached: from where F5 would, or from the moment of the past that is shown. */
+export async function runTo(to: readonly Stop[]): Promise<void> {
   const controls = currentControls();
   const { threadId, checkpointId } = useSession.getState().cursor;
-  if (!controls.past) await primary({ to: node });
+  if (!controls.past) await primary({ to });
   else if (controls.replayOff !== null) showToast({ tone: "info", text: controls.replayOff });
-  else if (threadId !== null && checkpointId !== null) await replay(threadId, checkpointId, { to: node });
+  else if (threadId !== null && checkpointId !== null) await replay(threadId, checkpointId, { to });
+}
+
+export const beforeNode = (node: string): readonly Stop[] => [{ when: "before", node }];
+
+/**
+ * Runs until what runs next at a checkpoint runs next again: at its step where the run begins before it, so that a loop
+ * goes as many rounds, else as soon as these nodes are reached. It begins now, or at another moment that is shown.
+ */
+export async function runToCheckpoint({ id, step, next }: CheckpointView): Promise<void> {
+  const session = useSession.getState();
+  if (session.cursor.checkpointId === id) session.setCursor({ checkpointId: null });
+  const { threadId, checkpointId } = useSession.getState().cursor;
+  const known = useRuns.getState().checkpoints.get(threadId ?? "")?.list ?? [];
+  const from = checkpointId === null ? known[0] : known.find((checkpoint) => checkpoint.id === checkpointId);
+  const isNew = checkpointId === null && currentControls().primary === "run";
+  const isBefore = isNew || from === undefined || from.step < step;
+  await runTo(
+    next.map((node) => ({
+      when: "before",
+      node,
+      ...(isBefore && { condition: `run.step > ${step}` }),
+    })),
+  );
 }
 
 export async function step(how: Step = "over"): Promise<void> {

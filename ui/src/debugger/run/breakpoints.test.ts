@@ -2,9 +2,10 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
 import type { Breakpoints } from "../../ipc/bindings/Breakpoints";
+import type { ChangeBreakpoints } from "../../ipc/bindings/ChangeBreakpoints";
 import { replaceHost, RpcProblem } from "../../ipc/client";
 import { useSession } from "../../state/session";
-import { fakeHost } from "../../test/fakeHost";
+import { changedBreakpoints, fakeHost } from "../../test/fakeHost";
 import {
   breaksOf,
   pointId,
@@ -28,11 +29,12 @@ const host = fakeHost(new Map(), {
     graph,
     points: kept.get(graph) ?? [],
   }),
-  "breakpoints.set": ({ graph, points }: Breakpoints): Breakpoints => {
+  "breakpoints.change": (change: ChangeBreakpoints): Breakpoints => {
     if (refuses) throw new RpcProblem({ code: "disk-full", message: "The disk is full." });
-    kept.set(graph, points);
-    host.tell({ type: "breakpoints", breakpoints: { graph, points } });
-    return { graph, points };
+    const breakpoints = changedBreakpoints(kept.get(change.graph) ?? [], change);
+    kept.set(change.graph, breakpoints.points);
+    host.tell({ type: "breakpoints", breakpoints });
+    return breakpoints;
   },
 });
 replaceHost(host);
@@ -64,7 +66,7 @@ describe("breakpoints", () => {
     toggleBreakpoint("b", "after");
     await shows([before("a"), { node: "b", when: "after", enabled: true }]);
     enableBreakpoint("before:a", false);
-    renameBreakpoints("a", "c");
+    renameBreakpoints("node", "a", "c");
     toggleBreakpoint("b", "after");
     await vi.waitFor(() => expect(kept.get("/a.json")).toEqual([before("c", false)]));
     open("/b.json");
@@ -86,6 +88,19 @@ describe("breakpoints", () => {
     kept.set("/c.json", [before("z")]);
     host.tell({ type: "changed", threads: true, settings: false });
     await shows([before("z")]);
+  });
+
+  it("changes only what the window changed, not what another window added or removed meanwhile", async () => {
+    kept = new Map([["/m.json", [before("a"), before("b"), before("c")]]]);
+    open("/m.json");
+    await shows([before("a"), before("b"), before("c")]);
+    // Another window: its event has not come yet.
+    kept.set("/m.json", [before("a", false), before("c"), before("theirs")]);
+    toggleBreakpoint("c", "before");
+    toggleBreakpoint("ours", "after");
+    const ours: Breakpoint = { node: "ours", when: "after", enabled: true };
+    await shows([before("a", false), before("theirs"), ours]);
+    expect(kept.get("/m.json")).toEqual([before("a", false), before("theirs"), ours]);
   });
 
   it("goes back to what is kept when a change is refused", async () => {
@@ -134,7 +149,7 @@ describe("breakpoints", () => {
     await shows([conditional]);
     setBreakpoint({ ...conditional, condition: "state.n > 3" });
     await shows([{ ...conditional, condition: "state.n > 3" }]);
-    renameBreakpoints("a", "b");
+    renameBreakpoints("node", "a", "b");
     expect(currentBreakpoints()[0]?.node).toBe("b");
     removeBreakpoint("c");
     await shows([]);

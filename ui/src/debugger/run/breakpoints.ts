@@ -9,6 +9,7 @@ import { rpc, subscribe } from "../../ipc/client";
 import { doc } from "../../document/store";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
+import { withKey, withNode } from "./renamed-points";
 
 type Points = readonly Breakpoint[];
 type When = Breakpoint["when"];
@@ -95,19 +96,18 @@ export function removeBreakpoint(id: string): void {
   change((points) => points.filter((each) => pointId(each) !== id));
 }
 
-export function renameBreakpoints(from: string, to: string): void {
-  const renamed = (each: Breakpoint): Breakpoint =>
-    each.within !== undefined || (each.node !== from && each.to !== from)
-      ? each
-      : {
-          ...each,
-          ...(each.node === from && { node: to }),
-          ...(each.to === from && { to }),
-        };
-  change((points) => {
-    const next = points.map(renamed);
-    return next.some((each, index) => each !== points[index]) ? next : points;
-  });
+/** Follows a new name of a node, or of a state key. */
+export function renameBreakpoints(what: "node" | "key", from: string, to: string): void {
+  change((points) => (what === "node" ? withNode : withKey)(points, from, to));
+}
+
+/** What the window changed, by id: the rest stays as it is kept, where another window may have changed it. */
+function changesOf(before: Points, after: Points): { points: Breakpoint[]; removed: string[] } {
+  const left = new Set(after.map(pointId));
+  return {
+    points: after.filter((point) => !before.includes(point)),
+    removed: before.map(pointId).filter((id) => !left.has(id)),
+  };
 }
 
 /** Changes that are on their way, one after the other. What comes from outside meanwhile is read when they are through. */
@@ -128,7 +128,7 @@ function change(next: (points: Points) => Points): void {
   unsent += 1;
   sending = sending.then(async () => {
     try {
-      await rpc("breakpoints.set", { graph, points: [...changed] });
+      await rpc("breakpoints.change", { graph, ...changesOf(points, changed) });
     } catch (problem) {
       showProblem(problem);
     }
@@ -202,7 +202,8 @@ async function takeOver(): Promise<void> {
     const old = Object.entries((session.breakpoints ?? {}) as Record<string, Breakpoint[]>);
     for (const [graph, points] of old) {
       const kept = await rpc("breakpoints.get", { graph });
-      if (kept.points.length === 0 && points.length > 0) await rpc("breakpoints.set", { graph, points });
+      if (kept.points.length === 0 && points.length > 0)
+        await rpc("breakpoints.change", { graph, points, removed: [] });
     }
     const rest = JSON.parse(localStorage.getItem(SESSION) ?? "{}") as { breakpoints?: unknown };
     if (rest.breakpoints === undefined) return;

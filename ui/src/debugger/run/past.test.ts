@@ -1,10 +1,11 @@
 import { beforeEach, expect, it, vi } from "vitest";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import type { EffectList } from "../../ipc/bindings/EffectList";
+import type { ThreadView } from "../../ipc/bindings/ThreadView";
 import { replaceHost } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
-import { continueThread, go, primary, replayHere, step } from "./actions";
+import { beforeNode, continueThread, go, primary, replayHere, runTo, runToCheckpoint, step } from "./actions";
 import { decideEffects, useEffectsAsked } from "./effects";
 import { useRuns } from "../model/runStore";
 
@@ -116,4 +117,50 @@ it("asks what works again when the thread goes on after an edit, not after a pau
   at(null, checkpoint("c3", 3, "update"));
   await continueThread("t");
   expect(asked()).toBe(1);
+});
+
+/** The thread stands at a breakpoint. */
+const paused = (checkpointId: string | null) => {
+  at(checkpointId);
+  const thread = { threadId: "t", status: "paused", next: ["n"] } as ThreadView;
+  useRuns.setState({ threads: new Map([["t", thread]]) });
+};
+
+it("runs to a node with a stop of that run alone", async () => {
+  paused(null);
+  await runTo(beforeNode("pay"));
+  expect(started()).toMatchObject([
+    { action: { type: "continue" }, breakpoints: [{ when: "before", node: "pay", enabled: true }] },
+  ]);
+});
+
+it("runs over an edge with a stop of that run alone", async () => {
+  paused(null);
+  await runTo([{ when: "edge", node: "check", to: "retry" }]);
+  expect(started()).toMatchObject([
+    { breakpoints: [{ when: "edge", node: "check", to: "retry", enabled: true }] },
+  ]);
+});
+
+it("runs to the step of a checkpoint that is still to come", async () => {
+  paused(null);
+  await runToCheckpoint(checkpoint("c9", 9));
+  expect(started()).toMatchObject([
+    { action: { type: "continue" }, breakpoints: [{ when: "before", node: "n", condition: "run.step > 9" }] },
+  ]);
+});
+
+it("runs from the moment that is shown until what was next at an earlier one is next again", async () => {
+  paused("c1");
+  await runToCheckpoint(checkpoint("c0", 0));
+  expect(started()).toMatchObject([
+    { action: { type: "replay", checkpointId: "c1" }, breakpoints: [{ when: "before", node: "n" }] },
+  ]);
+  expect(JSON.stringify(started())).not.toContain("run.step");
+});
+
+it("runs to the place of the checkpoint that is shown from now on", async () => {
+  paused("c1");
+  await runToCheckpoint(checkpoint("c1", 1));
+  expect(started()).toMatchObject([{ action: { type: "continue" }, breakpoints: [{ node: "n" }] }]);
 });

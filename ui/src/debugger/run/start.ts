@@ -2,6 +2,7 @@
  * Starting a run: pending edits of the document are sent first, what would work again and whether the graph has changed is
  * asked, and a refusal is shown where everybody looks for it.
  */
+import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
 import type { RunAction } from "../../ipc/bindings/RunAction";
 import type { RunModels } from "../../ipc/bindings/RunModels";
 import type { StartRun } from "../../ipc/bindings/StartRun";
@@ -51,8 +52,8 @@ interface Start {
   readonly step?: Step | undefined;
   /** The task that alone runs. */
   readonly task?: string | undefined;
-  /** The node before which it stops, once. */
-  readonly to?: string | undefined;
+  /** Places at which it stops, beside the breakpoints. */
+  readonly to?: readonly Stop[] | undefined;
   /** It goes on from a place that the thread may have gone on from before: what would work again is asked about. */
   readonly from?: { readonly checkpointId?: string | undefined; readonly going: Going } | undefined;
 }
@@ -60,10 +61,13 @@ interface Start {
 /** One super-step and no more: of the graph on the canvas, or of the one that its next task runs. */
 export type Step = "over" | "into";
 
-/** How far a run goes: a step, or to before a node. */
+/** A place at which one run stops: before a node, or on an edge. */
+export type Stop = Pick<Breakpoint, "when" | "node" | "to" | "condition">;
+
+/** How far a run goes: a step, or to a place. */
 export interface Options {
   readonly step?: Step;
-  readonly to?: string;
+  readonly to?: readonly Stop[];
 }
 
 let starting = false;
@@ -102,7 +106,7 @@ export async function start({ action, threadId, step, task, to, from }: Start): 
         ...settled,
         breakpoints: [
           ...currentBreaks().breakpoints,
-          ...(to === undefined ? [] : [{ node: to, when: "before" as const, enabled: true }]),
+          ...(to ?? []).map((stop, at) => ({ ...stop, id: `run-to-${at}`, enabled: true })),
         ],
         singleStep: step !== undefined,
         stepInto: step === "into",
@@ -237,7 +241,7 @@ export async function startWithInput(
     at,
   }: {
     step?: Step | undefined;
-    to?: string | undefined;
+    to?: readonly Stop[] | undefined;
     target?: "new" | "thread";
     /** The checkpoint whose state it is given to, when that is not the one under the cursor. */
     at?: string | undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KeyWrite } from "../../ipc/bindings/KeyWrite";
-import { breakCondition, conditionOf, points } from "./key-history";
+import { breakCondition, conditionOf, historyText, points } from "./key-history";
 
 const write = (id: string, value?: unknown): KeyWrite => ({
   checkpointId: id,
@@ -50,5 +50,14 @@ describe("the history of a key", () => {
     expect(
       ["> 2", "value.total > old.total", "'value' == value", "", "total > 1"].map(breakCondition),
     ).toEqual(["new > 2", "new.total > old.total", "'value' == new", "", "total > 1"]);
+  });
+
+  it("is told write by write, with what is not listed counted", () => {
+    const writes = [{ ...write("b", 2), step: 2, writers: ["sum"] }, write("a", 1)];
+    const text = historyText("total", "t", { writes, total: 5, more: true }, "First at step 2");
+    expect(text).toContain("# History of total\n\nthread `t` · 5 writes\n\nFirst at step 2");
+    expect(text).toMatch(/- Step 2, sum, .*: not set → `2`/);
+    expect(text).toMatch(/- Step 1, Input, .*: not set → `1`/);
+    expect(text).toContain("- and 3 more rows");
   });
 });

@@ -1,5 +1,10 @@
-/** How the history of a key is asked and drawn. Pure. */
+/** How the history of a key is asked, drawn and told. Pure. */
+import type { KeyHistory } from "../../ipc/bindings/KeyHistory";
 import type { KeyWrite } from "../../ipc/bindings/KeyWrite";
+import { fullTime } from "../../lib/intl";
+import { t, tn } from "../../lib/texts";
+import { nodeList } from "../parts/format";
+import { changeItem, code, report } from "../parts/report";
 
 /** `< 0` means `value < 0`: the value is what the condition is about. */
 export function conditionOf(text: string): string {
@@ -39,3 +44,34 @@ export function points(writes: readonly KeyWrite[]): Point[] {
 /** The same condition for a breakpoint of the key: there the value is called `new`. */
 export const breakCondition = (text: string): string =>
   conditionOf(text).replace(/(?<![.\w'"])value\b/g, "new");
+
+/** Who wrote, in words. */
+export function writerText({ source, writers }: KeyWrite): string {
+  if (source === "update") return t("debug.editedAs", { node: writers[0] ?? "?" });
+  return writers.length > 0 ? nodeList(writers) : t("debug.source.input");
+}
+
+/** The writes that are listed, for a report; `found` is what a search for the first one came to. */
+export function historyText(
+  key: string,
+  threadId: string,
+  { writes, total }: KeyHistory,
+  found: string | undefined,
+): string {
+  const left = total - writes.length;
+  return report(
+    t("debug.history.of", { key }),
+    `${t("report.thread", { id: code(threadId) })} · ${tn("debug.history.writesOne", "debug.history.writes", total)}`,
+    found ?? "",
+    [
+      ...writes.map((write) =>
+        changeItem(
+          `${t("debug.stepN", { n: write.step })}, ${writerText(write)}, ${fullTime(write.at)}`,
+          write.before,
+          write.after,
+        ),
+      ),
+      ...(left > 0 ? [`- ${t("report.more", { n: left })}`] : []),
+    ].join("\n"),
+  );
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ValueWriteView } from "../../ipc/bindings/ValueWriteView";
-import { chain, linkText } from "./provenance";
+import { chain, provenanceText } from "./provenance";
 
 const write = (pointer: string, readBy?: number): ValueWriteView => ({
   pointer,
@@ -31,7 +31,13 @@ test("what a write read stands right below it", () => {
   ]);
 });
 
-test("a row reads as a line of a report", () => {
-  const [, row] = chain([write("/total"), write("/price/0", 0)]);
-  expect(row && linkText(row)).toBe("  price[0]: nothing -> 7 (step 3, task sum)");
+test("the chain reads as a list, what was read below what read it", () => {
+  expect(provenanceText("total", chain([write("/total"), write("/price/0", 0)]))).toBe(
+    [
+      "# Who wrote total",
+      "",
+      "- `total`: not set → `7` (Step 3, by sum, Keys read: all)",
+      "  - `price[0]`: not set → `7` (Step 3, by sum, Keys read: all)",
+    ].join("\n"),
+  );
 });

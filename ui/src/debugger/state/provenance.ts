@@ -1,7 +1,12 @@
 /** The chain of writes that a value came from, as rows. */
 import type { ValueWriteView } from "../../ipc/bindings/ValueWriteView";
+import type { KeysReadView } from "../../ipc/bindings/KeysReadView";
+import type { WriterView } from "../../ipc/bindings/WriterView";
+import { listed } from "../../lib/intl";
+import { t, tn } from "../../lib/texts";
 import { readablePath } from "../parts/diff";
-import { plain } from "../parts/format";
+import { nodeList, nodeName, plain } from "../parts/format";
+import { code, report } from "../parts/report";
 
 export interface Link {
   readonly write: ValueWriteView;
@@ -31,13 +36,58 @@ export function chain(writes: readonly ValueWriteView[]): Link[] {
   return rows;
 }
 
-/** A row as text for a report. */
-export function linkText({ write, depth }: Link): string {
-  const value = (view: ValueWriteView["before"]) =>
-    view === undefined ? "nothing" : plain(view.value ?? view.head ?? null, 80);
-  const by =
-    write.origin === "task" || write.origin === "edit"
-      ? [write.origin, ...new Set(write.writers.map((writer) => writer.node))].join(" ")
-      : write.origin;
-  return `${"  ".repeat(depth)}${readablePath(write.pointer)}: ${value(write.before)} -> ${value(write.after)} (step ${write.checkpoint.step}, ${by})`;
+/** Who wrote, in words. */
+export function originText({ origin, writers }: ValueWriteView): string {
+  const nodes = nodeList([...new Set(writers.map((writer) => writer.node))]);
+  switch (origin) {
+    case "task":
+      return writers.length > 1
+        ? t("debug.provenance.tasks", { nodes, n: writers.length })
+        : t("debug.by", { nodes });
+    case "input":
+      return t("debug.source.input");
+    case "edit":
+      return writers.length > 0 ? t("debug.editedAs", { node: nodes }) : t("debug.edited");
+    case "unknown":
+      return t("debug.provenance.gone");
+  }
 }
+
+/** What the writing task was given. */
+export function givenText(writer: WriterView): string {
+  if (writer.packet === true) {
+    return writer.sentBy
+      ? t("debug.provenance.packetOf", { nodes: nodeList(writer.sentBy.map(nodeName)) })
+      : t("debug.provenance.packet");
+  }
+  return readsText(writer.reads);
+}
+
+/** What a task read of the state, in a line. */
+export function readsText(reads: KeysReadView): string {
+  switch (reads.kind) {
+    case "unknown":
+      return t("debug.reads.unknown");
+    case "all":
+      return t("debug.reads.all");
+    case "keys":
+      return reads.keys.length === 0
+        ? t("debug.reads.none")
+        : tn("debug.reads.one", "debug.reads.many", reads.keys.length, { keys: listed(reads.keys) });
+  }
+}
+
+const valueOf = (view: ValueWriteView["before"]): string =>
+  view === undefined ? t("debug.state.notSet") : code(plain(view.value ?? view.head ?? null, 200));
+
+/** A row as text: a write below the one that read it. */
+function linkText({ write, depth }: Link): string {
+  const { pointer, before, after, checkpoint, origin, writers } = write;
+  const given = origin === "task" ? [...new Set(writers.slice(0, 3).map(givenText))] : [];
+  const facts = [t("debug.stepN", { n: checkpoint.step }), originText(write), ...given];
+  return `${"  ".repeat(depth)}- ${code(readablePath(pointer))}: ${valueOf(before)} → ${valueOf(after)} (${facts.join(", ")})`;
+}
+
+/** The whole chain, for a report. */
+export const provenanceText = (name: string, links: readonly Link[]): string =>
+  report(t("debug.provenance.of", { name }), links.map(linkText).join("\n"));

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, it } from "vitest";
-import { addWatch, changeWatch, MOST_WATCHES, useWatches, watchesOf } from "./watches";
+import { addWatch, changeWatch, MOST_WATCHES, renameInWatches, useWatches, watchesOf } from "./watches";
 
 /** Forgets what the window knows, as a reload does. */
 const reload = () => useWatches.setState({ of: {} }, true);
@@ -38,4 +38,11 @@ it("are bounded, and what is kept may be anything", () => {
   localStorage.setItem("superstep.watches.three", "not JSON");
   localStorage.setItem("superstep.watches.four", '[1, "state.n", null]');
   expect(["two", "three", "four"].map(watchesOf)).toEqual([[], [], ["state.n"]]);
+});
+
+it("follow a new name of a state key", () => {
+  for (const text of ["state.total * 2", "state.totals", "state['total']"]) addWatch("one", text);
+  renameInWatches("one", "total", "sum");
+  reload();
+  expect(watchesOf("one")).toEqual(["state.sum * 2", "state.totals", "state['sum']"]);
 });

@@ -1,5 +1,6 @@
 /** Watched expressions of each graph: kept in this browser or window, in the order in which they were added. */
 import { create } from "zustand";
+import { renameKeyInText } from "../../document/key-edits";
 
 const STORAGE = "superstep.watches.";
 /** More are not evaluated at every moment. */
@@ -63,4 +64,11 @@ export function changeWatch(graph: string, from: string, to: string): void {
       graph,
       watches.map((one) => (one === from ? expression : one)),
     );
+}
+
+/** Follows a new name of a state key. */
+export function renameInWatches(graph: string, from: string, to: string): void {
+  const watches = watchesOf(graph);
+  const renamed = watches.map((watch) => renameKeyInText(watch, from, to));
+  if (renamed.some((watch, at) => watch !== watches[at])) keep(graph, [...new Set(renamed)]);
 }

@@ -1,6 +1,6 @@
 /** Time, tokens and cost of nodes and models: for the tables of the trace and the heat of the canvas. Pure. */
 import type { SpanCall } from "../../ipc/bindings/SpanCall";
-import { added, NO_COST, type Span, tokensOf, waitedOf, workedOf } from "./tree";
+import { added, isUnpriced, NO_COST, type Span, waitedOf, workedOf } from "./tree";
 
 export interface SpanSum {
   readonly name: string;
@@ -8,8 +8,11 @@ export interface SpanSum {
   readonly millis: number;
   /** Milliseconds for which tasks waited for a place. */
   readonly waited: number;
-  readonly tokens: number;
+  readonly input: number;
+  readonly output: number;
   readonly cost: ReadonlyMap<string, number>;
+  /** Requests whose tokens have no price. */
+  readonly unpriced: number;
   readonly failed: number;
 }
 
@@ -27,7 +30,9 @@ function sumOf(
     millis,
     waited,
     failed,
-    tokens: calls.reduce((sum, call) => sum + tokensOf(call), 0),
+    input: calls.reduce((sum, { tokens }) => sum + (tokens?.input ?? 0), 0),
+    output: calls.reduce((sum, { tokens }) => sum + (tokens?.output ?? 0), 0),
+    unpriced: calls.filter(isUnpriced).length,
     cost: added(
       calls.map((call) => (call.cost ? new Map([[call.cost.currency, call.cost.amount]]) : NO_COST)),
     ),

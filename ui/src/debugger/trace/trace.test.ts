@@ -64,11 +64,13 @@ describe("the tree of a trace", () => {
   it("groups tasks of a node with their sums, and puts nested graphs and model calls inside of their task", () => {
     const [top] = traceTree(RUNS, SPANS, NODES, 0);
     expect(top?.millis).toBe(400);
-    expect([top?.tasks, top?.tokens, top?.cost.get("USD")]).toEqual([4, 100, 0.75]);
+    expect([top?.tasks, (top?.input ?? 0) + (top?.output ?? 0), top?.cost.get("USD")]).toEqual([
+      4, 100, 0.75,
+    ]);
     expect(names(top?.children ?? [])).toEqual(["node work", "task agent"]);
     const [work, agent] = top?.children ?? [];
     expect([work?.tasks, work?.millis, work?.failed, work?.retries]).toEqual([3, 480, 1, 1]);
-    expect([agent?.millis, agent?.tokens]).toEqual([100, 100]);
+    expect([agent?.millis, (agent?.input ?? 0) + (agent?.output ?? 0)]).toEqual([100, 100]);
     expect(names(agent?.children ?? [])).toEqual(["task think"]);
     expect(names(agent?.children[0]?.children ?? [])).toEqual(["call big", "call small"]);
   });
@@ -143,7 +145,13 @@ describe("sums", () => {
     const work = sumByNode(SPANS).find((sum) => sum.name === "work");
     expect([work?.count, work?.millis, work?.failed]).toEqual([3, 480, 1]);
     expect(
-      sumByModel(SPANS).map((sum) => [sum.name, sum.count, sum.millis, sum.tokens, sum.cost.get("USD")]),
+      sumByModel(SPANS).map((sum) => [
+        sum.name,
+        sum.count,
+        sum.millis,
+        sum.input + sum.output,
+        sum.cost.get("USD"),
+      ]),
     ).toEqual([
       ["big", 1, 60, 90, 0.5],
       ["small", 1, 10, 10, 0.25],
@@ -352,5 +360,22 @@ describe("heat", () => {
     expect([...sharesOf(heatOf(SPANS), "cost").keys()], "work cost nothing").toEqual(["agent"]);
     expect(sharesOf(heatOf(SPANS), "off").size).toBe(0);
     expect(sharesOf(new Map(), "time").size).toBe(0);
+  });
+});
+
+describe("a model without a price", () => {
+  const { cost: _price, ...unpriced } = call("own", 0, 10, 100, 0);
+  const spans = [span("t", "think", 0, 20, { calls: [call("m", 0, 10, 100, 0.5), unpriced] })];
+
+  it("is counted in its row and in every sum", () => {
+    const [top] = traceTree([], spans, { group: true, sort: "start" }, 0);
+    expect([top?.input, top?.output, top?.unpriced]).toEqual([198, 2, 1]);
+    expect(sumByModel(spans).map(({ name, unpriced: n }) => `${name} ${n}`)).toEqual(["m 0", "own 1"]);
+    expect(sumByNode(spans)[0]?.unpriced).toBe(1);
+  });
+
+  it("is none where no tokens were counted, as of a script", () => {
+    const { tokens: _none, ...script } = unpriced;
+    expect(sumByModel([span("t", "think", 0, 20, { calls: [script] })])[0]?.unpriced).toBe(0);
   });
 });

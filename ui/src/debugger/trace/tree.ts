@@ -33,9 +33,13 @@ export interface TraceNode {
   readonly waited: number;
   /** It, or something in it, is on the critical path. */
   readonly critical: boolean;
-  readonly tokens: number;
+  /** Tokens that models were sent, and that they answered. */
+  readonly input: number;
+  readonly output: number;
   /** By currency. */
   readonly cost: ReadonlyMap<string, number>;
+  /** Requests in it whose tokens have no price: the cost is not all of it. */
+  readonly unpriced: number;
   /** Tasks in it. */
   readonly tasks: number;
   readonly failed: number;
@@ -49,7 +53,7 @@ export interface TraceNode {
   readonly children: readonly TraceNode[];
 }
 
-export type Column = "start" | "name" | "millis" | "tokens" | "cost";
+export type Column = "start" | "name" | "millis" | "input" | "output" | "cost";
 
 export interface Shape {
   /** Tasks of a node in one row, or step by step. */
@@ -67,8 +71,9 @@ const MOST_BARS = 400;
 export const total = (cost: ReadonlyMap<string, number>): number =>
   [...cost.values()].reduce((sum, amount) => sum + amount, 0);
 
-export const tokensOf = (call: SpanCall): number =>
-  call.tokens ? call.tokens.input + call.tokens.output : 0;
+/** Was it counted, and has no price? A script counts nothing. */
+export const isUnpriced = ({ tokens, cost }: SpanCall): boolean =>
+  tokens !== undefined && tokens.input + tokens.output > 0 && cost === undefined;
 
 export function added(costs: readonly ReadonlyMap<string, number>[]): ReadonlyMap<string, number> {
   const filled = costs.filter((cost) => cost.size > 0);
@@ -84,7 +89,8 @@ const by: Record<Column, (a: TraceNode, b: TraceNode) => number> = {
   start: (a, b) => a.from - b.from || a.to - b.to,
   name: (a, b) => a.label.localeCompare(b.label, "en") || a.from - b.from,
   millis: (a, b) => b.millis - a.millis || a.from - b.from,
-  tokens: (a, b) => b.tokens - a.tokens || a.from - b.from,
+  input: (a, b) => b.input - a.input || a.from - b.from,
+  output: (a, b) => b.output - a.output || a.from - b.from,
   cost: (a, b) => total(b.cost) - total(a.cost) || a.from - b.from,
 };
 
@@ -109,8 +115,10 @@ function callNode(span: Span, call: SpanCall, at: number): TraceNode {
     from: call.at,
     to,
     millis: call.millis,
-    tokens: tokensOf(call),
+    input: call.tokens?.input ?? 0,
+    output: call.tokens?.output ?? 0,
     cost,
+    unpriced: isUnpriced(call) ? 1 : 0,
     waited: 0,
     critical: false,
     tasks: 0,
@@ -164,8 +172,10 @@ function attemptNodes(span: Span): readonly TraceNode[] {
       from,
       to,
       millis: to - from,
-      tokens: 0,
+      input: 0,
+      output: 0,
       cost: NO_COST,
+      unpriced: 0,
       waited: 0,
       critical: false,
       tasks: 0,
@@ -189,6 +199,9 @@ function attemptNodes(span: Span): readonly TraceNode[] {
   part("attempt", failed.length + 1, from, span.ended, TONE[span.end], span.error);
   return nodes;
 }
+
+const summed = (nodes: readonly TraceNode[], what: "input" | "output" | "unpriced"): number =>
+  nodes.reduce((sum, node) => sum + node[what], 0);
 
 const taskKey = (runId: string, taskId: string): string => `${runId}/${taskId}`;
 
@@ -226,7 +239,9 @@ function taskNode(span: Span, within: ReadonlyMap<string, readonly Span[]>, shap
     millis: workedOf(span),
     waited: waitedOf(span),
     critical,
-    tokens: [...calls, ...nested].reduce((sum, node) => sum + node.tokens, 0),
+    input: summed([...calls, ...nested], "input"),
+    output: summed([...calls, ...nested], "output"),
+    unpriced: summed([...calls, ...nested], "unpriced"),
     cost: added([...calls, ...nested].map((node) => node.cost)),
     tasks: 1,
     failed: span.end === "failed" ? 1 : 0,
@@ -245,13 +260,12 @@ function groupNode(
   label: string,
   children: readonly TraceNode[],
 ): TraceNode {
-  let [from, to, millis, waited, tokens, failed, retries] = [Infinity, -Infinity, 0, 0, 0, 0, 0];
+  let [from, to, millis, waited, failed, retries] = [Infinity, -Infinity, 0, 0, 0, 0];
   for (const child of children) {
     from = Math.min(from, child.from);
     to = Math.max(to, child.to);
     millis += child.millis;
     waited += child.waited;
-    tokens += child.tokens;
     failed += child.failed;
     retries += child.retries;
   }
@@ -266,7 +280,9 @@ function groupNode(
     millis,
     waited,
     critical: children.some((child) => child.critical),
-    tokens,
+    input: summed(children, "input"),
+    output: summed(children, "output"),
+    unpriced: summed(children, "unpriced"),
     cost: added(children.map((child) => child.cost)),
     tasks: children.length,
     failed,
@@ -379,7 +395,9 @@ const lastOf = (nodes: readonly TraceNode[], from: number): number =>
   nodes.reduce((last, node) => Math.max(last, node.to), from);
 
 const EMPTY = {
-  tokens: 0,
+  input: 0,
+  output: 0,
+  unpriced: 0,
   waited: 0,
   critical: false,
   cost: NO_COST,

@@ -4,11 +4,12 @@
  * workbench, as deep as they go; text differs by word.
  */
 import { ArrowRightLeft, GitMerge, X } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
 import { Fold } from "../../components/Fold";
 import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { Differences } from "../../debugger/parts/Differences";
 import { nodeList } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
@@ -17,12 +18,17 @@ import { loadCheckpoints } from "../../debugger/model/checkpoints";
 import { useCheckpoints, useRuns } from "../../debugger/model/runStore";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import type { Comparison } from "../../ipc/bindings/Comparison";
+import type { Difference } from "../../ipc/bindings/Difference";
 import { rpc } from "../../ipc/client";
 import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { type ComparedMoment, swapCompared, useSession } from "../../state/session";
+import { differenceEntries } from "./difference-entries";
+import { IgnoredLine } from "./IgnoredLine";
+import { isIgnored, setIgnored, useIgnoredOf } from "./ignored";
 import { PathDiff } from "./PathDiff";
+import { comparisonText } from "./report";
 
 /** A list to choose from; what is further back is chosen in the timeline. */
 const MAX_OPTIONS = 300;
@@ -90,6 +96,12 @@ function Compare({ left, right }: Sides) {
   const setCompareWith = useSession((session) => session.setCompareWith);
   useEffect(() => void loadCheckpoints(left.threadId), [left.threadId]);
   const { answer, problem, retry } = useComparison({ left, right });
+  const graph = useSession((session) => session.graphKey) ?? "";
+  const rules = useIgnoredOf(graph);
+  const differences = useMemo(
+    () => (answer?.differences ?? []).filter(({ pointer }) => !isIgnored(pointer, rules)),
+    [answer, rules],
+  );
   const isSame = answer !== null && left.threadId === right.threadId && answer.left.id === answer.right.id;
   return (
     <section
@@ -119,7 +131,12 @@ function Compare({ left, right }: Sides) {
           onChange={setCursor}
         />
         {answer && !isSame && <Ancestor answer={answer} threadId={right.threadId} />}
-        <span className="ml-auto">
+        <span className="ml-auto flex items-center">
+          {answer && !isSame && (
+            <CopyAnswer
+              text={() => comparisonText(answer, { left: left.threadId, right: right.threadId }, differences)}
+            />
+          )}
           <IconButton size="small" label={t("debug.compare.close")} onClick={() => setCompareWith(null)}>
             <X size={14} aria-hidden />
           </IconButton>
@@ -127,13 +144,37 @@ function Compare({ left, right }: Sides) {
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
         {problem && <ProblemNote problem={problem} onRetry={retry} />}
-        {!problem && answer && <Answer answer={answer} isSame={isSame} left={left} right={right} />}
+        {!problem && answer && (
+          <>
+            <IgnoredLine
+              rules={rules}
+              count={answer.differences.length - differences.length}
+              onChange={(next) => setIgnored(graph, next)}
+            />
+            <Answer
+              answer={answer}
+              differences={differences}
+              isSame={isSame}
+              left={left}
+              right={right}
+              onIgnore={(rule) => setIgnored(graph, [...rules, rule])}
+            />
+          </>
+        )}
       </div>
     </section>
   );
 }
 
-function Answer({ answer, isSame, left, right }: Sides & { answer: Comparison; isSame: boolean }) {
+interface AnswerProps extends Sides {
+  answer: Comparison;
+  /** Those that are not ignored. */
+  differences: readonly Difference[];
+  isSame: boolean;
+  onIgnore(rule: string): void;
+}
+
+function Answer({ answer, differences, isSame, left, right, onIgnore }: AnswerProps) {
   if (isSame && answer.differences.length === 0) {
     return (
       <EmptyState compact title={t("debug.compare.equal")}>
@@ -144,12 +185,20 @@ function Answer({ answer, isSame, left, right }: Sides & { answer: Comparison; i
   return (
     <>
       <PathDiff paths={answer.paths} left={left.threadId} right={right.threadId} />
+      {answer.differences.length > 0 && differences.length === 0 && (
+        <EmptyState compact title={t("debug.compare.allIgnored")} />
+      )}
       {answer.differences.length === 0 && (
         <EmptyState compact title={t("debug.compare.equal")}>
           {tn("debug.compare.equalKeysOne", "debug.compare.equalKeys", answer.equalKeys.length)}
         </EmptyState>
       )}
-      <Differences differences={answer.differences} left={left} right={right} />
+      <Differences
+        differences={differences}
+        left={left}
+        right={right}
+        entries={(difference) => differenceEntries(difference, { left, right }, onIgnore)}
+      />
       {answer.truncated && <p className="px-3 py-2 text-xs text-text-2">{t("debug.compare.truncated")}</p>}
       {answer.differences.length > 0 && answer.equalKeys.length > 0 && <EqualKeys keys={answer.equalKeys} />}
     </>

@@ -7,8 +7,9 @@ import type { PathStep } from "../../ipc/bindings/PathStep";
 import type { PathStretch } from "../../ipc/bindings/PathStretch";
 import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
-import { t, tn, type TextKey } from "../../lib/texts";
+import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { describeStep } from "./describe";
 
 /** Steps of a side that are listed of one stretch. */
 const MOST = 50;
@@ -111,7 +112,7 @@ function Steps({ steps, threadId }: { steps: readonly PathStep[]; threadId: stri
             data-step={step.step}
           >
             <span className="tabular-nums shrink-0 text-text-2">{t("debug.stepN", { n: step.step })}</span>
-            <span className="truncate">{describe(step)}</span>
+            <span className="truncate">{describeStep(step)}</span>
           </button>
         </li>
       ))}
@@ -122,16 +123,4 @@ function Steps({ steps, threadId }: { steps: readonly PathStep[]; threadId: stri
       )}
     </ol>
   );
-}
-
-const SOURCE: Record<string, TextKey> = {
-  input: "debug.source.input",
-  update: "debug.source.update",
-  fork: "debug.source.fork",
-};
-
-function describe({ source, nodes }: PathStep): string {
-  const names = nodes.map(({ node, runs }) => (runs > 1 ? `${nodeName(node)} ×${runs}` : nodeName(node)));
-  if (source === "update" && nodes[0]) return t("debug.editedAs", { node: nodeName(nodes[0].node) });
-  return names.length > 0 ? listed(names) : t(SOURCE[source] ?? "debug.source.loop");
 }

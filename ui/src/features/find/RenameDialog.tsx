@@ -7,15 +7,13 @@ import { Field } from "../../components/Field";
 import { hintClass } from "../../components/recipes";
 import { TextField } from "../../components/TextField";
 import { knownKinds } from "../../canvas/kinds";
-import { renameEverywhere as renameNode } from "../../canvas/records";
-import { renameEverywhere, renameProblem, usesOf, type Named } from "../../document/rename";
+import { renameEverywhere, renameKeyEverywhere } from "../../canvas/records";
+import { renameProblem, usesOf, type Named } from "../../document/rename";
 import { useRename } from "../../document/rename-question";
 import { doc, useDocumentState } from "../../document/store";
-import { edit } from "../../document/edit";
 import { renamedAt, type Use } from "../../document/uses";
 import { findIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { useSession } from "../../state/session";
 import { recordLabel } from "./places";
 import { lineAround } from "./rows";
 import { useFind } from "./search";
@@ -39,13 +37,8 @@ function Rename({ named, begin }: { named: Named; begin: string }) {
     if (problem !== null) return;
     if (name !== named.name) {
       const chosen = programs.filter((use) => !left.has(use));
-      const done =
-        named.what === "node"
-          ? renameNode(named.name, name, chosen)
-          : edit(t("rename.edit", { from: named.name, to: name }), (document) =>
-              renameEverywhere(document, knownKinds(), named, name, chosen),
-            );
-      if (done) follow(named, name);
+      const rename = named.what === "node" ? renameEverywhere : renameKeyEverywhere;
+      if (rename(named.name, name, chosen)) follow(named, name);
     }
     close();
   };
@@ -116,10 +109,8 @@ function Rename({ named, begin }: { named: Named; begin: string }) {
   );
 }
 
-/** What is selected or listed under the old name goes on under the new one. */
+/** What is listed under the old name goes on under the new one. */
 function follow(named: Named, to: string): void {
-  const { selection, select } = useSession.getState();
-  if (named.what === "key" && selection.key === named.name) select({ key: to });
   const listed = useFind.getState().usesOf;
   if (listed?.what === named.what && listed.name === named.name)
     useFind.setState({ usesOf: { what: named.what, name: to, was: named.name } });

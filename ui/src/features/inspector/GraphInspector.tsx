@@ -8,6 +8,7 @@ import { Markdown } from "../../components/Markdown";
 import { NumberField } from "../../components/NumberField";
 import type { Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/schema-form/SchemaForm";
+import { TemplateField } from "../../components/TemplateField";
 import { TextArea, TextField } from "../../components/TextField";
 import { setField } from "../../document/edits";
 import {
@@ -56,7 +57,7 @@ export function GraphInspector() {
       merge: `doc/${field}`,
     });
   const at = (pointer: string) => problemsOf(diagnostics, (other) => other === pointer);
-  const own = ["/name", "/description", "/recursion_limit"];
+  const own = ["/name", "/description", "/recursion_limit", "/summary"];
   const rest = problemsOf(
     diagnostics,
     (pointer) => !own.includes(pointer) && !/^\/(examples|invariants)/.test(pointer),
@@ -94,6 +95,22 @@ export function GraphInspector() {
             value={typeof head["recursion_limit"] === "number" ? head["recursion_limit"] : undefined}
             placeholder={String(DEFAULT_LIMIT)}
             onChange={(next) => set("recursion_limit", next, t("forms.graph.limit"))}
+          />
+        </Field>
+        <Field
+          label={t("forms.summary")}
+          description={t("forms.summary.graphHelp")}
+          error={at("/summary")}
+          pointer="/summary"
+        >
+          <TemplateField
+            value={text("summary")}
+            keys={keys}
+            minLines={2}
+            maxLines={8}
+            placeholder={t("forms.summary.placeholder")}
+            data-testid={formsIds.summary}
+            onChange={(next) => set("summary", next === "" ? undefined : next, t("forms.summary"))}
           />
         </Field>
         {rest.length > 0 && (

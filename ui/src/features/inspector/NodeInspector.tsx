@@ -87,7 +87,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
   const others = problemsOf(
     diagnostics,
     (pointer) =>
-      !/^\/(config\/|retry|timeout|cache|defer|fallback|effect|concurrency|max_visits|disabled|invariants)/.test(
+      !/^\/(config\/|retry|timeout|cache|defer|fallback|effect|concurrency|max_visits|disabled|summary|invariants)/.test(
         pointer,
       ) &&
       pointer !== "/title" &&

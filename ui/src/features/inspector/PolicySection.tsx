@@ -1,6 +1,6 @@
 /** How a node is run, beside what it does: retries, time limit, earlier results, deferral, what takes over. */
 import { ChevronRight } from "lucide-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { Badge } from "../../components/Badge";
 import { Combobox } from "../../components/Combobox";
 import { ExpressionField } from "../../components/ExpressionField";
@@ -9,6 +9,7 @@ import { JsonEditor } from "../../components/JsonEditor";
 import { NumberField } from "../../components/NumberField";
 import { Select } from "../../components/Select";
 import { Switch } from "../../components/Switch";
+import { TemplateField } from "../../components/TemplateField";
 import { TextArea } from "../../components/TextField";
 import type { KeyInfo } from "../../components/code/jinja";
 import { isObject, type Json } from "../../document/types";
@@ -37,10 +38,12 @@ interface PolicyProps {
 export function PolicySection({ name, record, diagnostics, keys, set }: PolicyProps) {
   const used = policyCount(record);
   const wrong = diagnostics.some((each) =>
-    /^\/(retry|timeout|cache|defer|fallback|effect|concurrency|max_visits)(\/|$)/.test(each.pointer ?? ""),
+    /^\/(retry|timeout|cache|defer|fallback|effect|concurrency|max_visits|summary)(\/|$)/.test(each.pointer ?? ""),
   );
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? (used > 0 || wrong);
+  const context = useContextVariables();
+  const variables = useMemo(() => ["update", ...context], [context]);
   const effect = EFFECTS.find((one) => one === record["effect"]) ?? "unsaid";
   return (
     <section className={sectionClass} data-testid={formsIds.inspectorPolicy}>
@@ -100,6 +103,23 @@ export function PolicySection({ name, record, diagnostics, keys, set }: PolicyPr
               min={1}
               integer
               onChange={(value) => set("/max_visits", value, t("forms.policy.visits"))}
+            />
+          </Field>
+          <Field
+            label={t("forms.summary")}
+            description={t("forms.summary.nodeHelp")}
+            pointer="/summary"
+            error={problemsOf(diagnostics, (pointer) => pointer === "/summary")}
+          >
+            <TemplateField
+              value={typeof record["summary"] === "string" ? record["summary"] : ""}
+              keys={keys}
+              variables={variables}
+              minLines={2}
+              maxLines={8}
+              placeholder={t("forms.summary.placeholder")}
+              data-testid={formsIds.summary}
+              onChange={(value) => set("/summary", value === "" ? undefined : value, t("forms.summary"))}
             />
           </Field>
           <Field

@@ -1,4 +1,4 @@
-/** A line about items that a search by likeness cannot find, with the way to have them found; nothing when there are none. */
+/** A line about items that a search by similarity cannot find, with the way to have them found; nothing when there are none. */
 import { useEffect, useRef } from "react";
 import { Button } from "../../components/Button";
 import { Spinner } from "../../components/Spinner";

@@ -18,6 +18,7 @@ import { t, tn } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { type Column, MomentRows } from "./MomentRows";
+import { probeText } from "./report";
 import { Summary } from "./Summary";
 import { Value } from "./Value";
 import { createWalk } from "./walk";
@@ -197,7 +198,12 @@ function Desk({ place }: { place: ProbePlace }) {
             {t("probe.nothingText", { place: placeText(place) })}
           </EmptyState>
         )}
-        <WalkProgress walk={walk} found={tn("probe.foundOne", "probe.found", rows.length)} onAgain={ask} />
+        <WalkProgress
+          walk={walk}
+          found={tn("probe.foundOne", "probe.found", rows.length)}
+          onAgain={ask}
+          text={(searched) => probeText(placeText(place), asked, rows, searched)}
+        />
       </div>
     </Dialog>
   );

@@ -19,6 +19,7 @@ import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { Conditions } from "./Conditions";
 import { EMPTY, requestOf, withCondition, type Query } from "./query";
+import { momentsText } from "./report";
 import { Results } from "./Results";
 import { SavedQueries } from "./SavedQueries";
 import { searchWalk, startSearch, stopSearch, useSearch } from "./search";
@@ -165,6 +166,7 @@ function Desk({ onClose }: { onClose(): void }) {
           walk={searchWalk}
           found={tn("query.foundOne", "query.found", moments.length)}
           onAgain={ask}
+          text={(searched) => momentsText(query, columns, moments, searched)}
         >
           {search.index !== null && <Index index={search.index} />}
         </WalkProgress>

@@ -7,17 +7,16 @@ import { IconButton } from "../../components/IconButton";
 import { helpClass, sectionClass, sectionTitleClass } from "../../components/recipes";
 import { openMoment } from "../../debugger/run/open-moment";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import { nodeList } from "../../debugger/parts/format";
 import { setExpression } from "../../document/edge-edits";
 import { edit } from "../../document/edit";
 import { useIds } from "../../document/store";
 import type { ChangedDecision } from "../../ipc/bindings/ChangedDecision";
-import type { Led } from "../../ipc/bindings/Led";
 import { rpc } from "../../ipc/client";
 import { count } from "../../lib/intl";
 import { queryIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { ledText, reconsiderText } from "./report";
 import { createWalk } from "./walk";
 import { WalkProgress } from "./SearchProgress";
 
@@ -85,6 +84,16 @@ function Asking({ id, expression, draft, onDraft }: AskingProps) {
   const { decisions = 0, notRecorded = 0 } = sums;
   const threads = new Set(rows.map(({ threadId }) => threadId)).size;
   const isAnswered = asked === text && state !== "idle" && !problem;
+  const answer =
+    decisions === 0 && state === "done"
+      ? t("reconsider.none")
+      : t("reconsider.answer", {
+          n: count(rows.length),
+          all: count(decisions),
+          threads: tn("reconsider.thread", "reconsider.threads", threads),
+        });
+  const left =
+    notRecorded > 0 ? [tn("reconsider.notRecordedOne", "reconsider.notRecorded", notRecorded)] : [];
   return (
     <section className={sectionClass} data-testid={queryIds.reconsiderPanel}>
       <div className={sectionTitleClass}>
@@ -120,18 +129,10 @@ function Asking({ id, expression, draft, onDraft }: AskingProps) {
       {problem && <ProblemNote problem={problem} onRetry={ask} />}
       {isAnswered && (
         <p className="text-sm font-semibold" role="status" data-testid={queryIds.reconsiderAnswer}>
-          {decisions === 0 && state === "done"
-            ? t("reconsider.none")
-            : t("reconsider.answer", {
-                n: count(rows.length),
-                all: count(decisions),
-                threads: tn("reconsider.thread", "reconsider.threads", threads),
-              })}
+          {answer}
         </p>
       )}
-      {isAnswered && notRecorded > 0 && (
-        <p className={helpClass}>{tn("reconsider.notRecordedOne", "reconsider.notRecorded", notRecorded)}</p>
-      )}
+      {isAnswered && left.length > 0 && <p className={helpClass}>{left}</p>}
       {isAnswered && rows.length > 0 && (
         <ul className="max-h-72 overflow-y-auto" aria-label={t("reconsider.changed")}>
           {rows.slice(0, LINES).map((row) => (
@@ -164,13 +165,14 @@ function Asking({ id, expression, draft, onDraft }: AskingProps) {
           walk={walk}
           found={tn("reconsider.decision", "reconsider.decisions", decisions)}
           onAgain={ask}
+          text={(searched) =>
+            reconsiderText(
+              { edge: id, was: expression, draft: text, answer: [answer, ...left, searched] },
+              rows,
+            )
+          }
         />
       )}
     </section>
   );
-}
-
-function ledText({ to, packets }: Led): string {
-  const nodes = to.length === 0 ? t("reconsider.nowhere") : nodeList(to);
-  return packets === 0 ? nodes : `${nodes} ×${packets}`;
 }

@@ -1,10 +1,10 @@
 /** What a search has found: the match, and the columns of one's own. */
 import { nodeList } from "../../debugger/parts/format";
 import type { MomentFound } from "../../ipc/bindings/MomentFound";
-import type { MomentReason } from "../../ipc/bindings/MomentReason";
 import { queryIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { type Column, MomentRows } from "./MomentRows";
+import { reasonText } from "./reason";
 import { Value } from "./Value";
 
 interface Props {
@@ -40,13 +40,8 @@ export function Results({ moments, columns, ...rest }: Props) {
   );
 }
 
-const REASONS: Readonly<
-  Partial<Record<MomentReason, "query.reason.title" | "query.reason.error" | "query.reason.question">>
-> = { title: "query.reason.title", error: "query.reason.error", question: "query.reason.question" };
-
 function Match({ moment }: { moment: MomentFound }) {
-  const reason = REASONS[moment.reason];
-  const place = moment.pointer?.slice(1) ?? (reason === undefined ? undefined : t(reason));
+  const place = moment.pointer?.slice(1) ?? reasonText(moment.reason);
   const by = moment.nodes.length > 0 ? t("query.by", { node: nodeList(moment.nodes) }) : t("query.byInput");
   return (
     <span className="min-w-0">

@@ -3,6 +3,7 @@ import { Square } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "../../components/Button";
 import { hintClass } from "../../components/recipes";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { count } from "../../lib/intl";
 import { queryIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
@@ -13,12 +14,22 @@ interface Props<Row> {
   /** What was found, in words. */
   found: string;
   onAgain(): void;
+  /** The answer as text, for a report; it is given how many threads were searched. */
+  text?(searched: string): string;
   children?: ReactNode;
 }
 
-export function WalkProgress<Row>({ walk, found, onAgain, children }: Props<Row>) {
-  const { state, searched, total, unknown, reason, problem } = walk.use();
+export function WalkProgress<Row>({ walk, found, onAgain, text, children }: Props<Row>) {
+  const { state, rows, searched, total, unknown, reason, problem } = walk.use();
   if (state === "idle" || problem) return null;
+  const walked = [
+    state === "done"
+      ? tn("query.allOne", "query.all", total)
+      : t("query.progress", { n: count(searched), total: count(total) }),
+    ...(state === "stopped" ? [t("query.stopped")] : []),
+    ...(state === "full" ? [t("query.full")] : []),
+  ].join(" · ");
+  const left = reason === null ? [] : [tn("query.unknownOne", "query.unknown", unknown)];
   return (
     <footer className="flex min-h-7 shrink-0 items-center gap-2 border-t border-line pt-2 text-xs text-text-2">
       <span
@@ -27,20 +38,15 @@ export function WalkProgress<Row>({ walk, found, onAgain, children }: Props<Row>
         data-state={state}
         data-testid={queryIds.progress}
       >
-        {found}
-        {" · "}
-        {state === "done"
-          ? tn("query.allOne", "query.all", total)
-          : t("query.progress", { n: count(searched), total: count(total) })}
-        {state === "stopped" && ` · ${t("query.stopped")}`}
-        {state === "full" && ` · ${t("query.full")}`}
+        {found} · {walked}
       </span>
       {children}
       {reason !== null && (
         <span className={hintClass} title={reason} data-testid={queryIds.unknown}>
-          {tn("query.unknownOne", "query.unknown", unknown)}
+          {left}
         </span>
       )}
+      {text && rows.length > 0 && <CopyAnswer text={() => text([walked, ...left].join(" · "))} />}
       {state === "running" ? (
         <Button
           size="small"

@@ -1,7 +1,7 @@
 /** What an expression gave at a moment, in a cell. */
-import { plain } from "../../debugger/parts/format";
 import type { Evaluated } from "../../ipc/bindings/Evaluated";
 import { t } from "../../lib/texts";
+import { valueOf } from "./report";
 
 export function Value({ result }: { result: Evaluated | undefined }) {
   if (result?.message !== undefined)
@@ -10,7 +10,7 @@ export function Value({ result }: { result: Evaluated | undefined }) {
         {t("query.column.unknown")}
       </span>
     );
-  const text = plain(result?.value?.value ?? result?.value?.head ?? null, 100);
+  const text = valueOf(result);
   return (
     <code className="block truncate font-mono text-2xs" title={text}>
       {text}

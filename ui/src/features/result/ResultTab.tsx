@@ -7,13 +7,16 @@ import { useMemo } from "react";
 import { EmptyState } from "../../components/EmptyState";
 import { Fold } from "../../components/Fold";
 import { IconButton } from "../../components/IconButton";
-import { useCheckpoints } from "../../debugger/model/runStore";
+import { useCheckpoints, useLive, useRuns, useThread } from "../../debugger/model/runStore";
 import type { Loaded } from "../../debugger/model/snapshots";
+import { lastRun } from "../../debugger/model/status";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { nodeList, plain } from "../../debugger/parts/format";
 import { json } from "../../debugger/parts/Pre";
+import { Summary } from "../../debugger/parts/Summary";
 import { outputOf, resultKeys, shapeOf, stepsOfRun } from "../../debugger/result/result";
 import { useReader } from "../../debugger/result/reader";
+import { isPast } from "../../debugger/run/situation";
 import { useKeyValue } from "../../debugger/state/useKeyValue";
 import { useRecord } from "../../document/store";
 import type { KeyView } from "../../ipc/bindings/KeyView";
@@ -22,16 +25,25 @@ import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { ResultValue } from "./ResultValue";
 
+/** What the run did, in the author's words, at the checkpoint where it ended. */
+function useRunSummary({ threadId, checkpointId }: Loaded["place"]): string | undefined {
+  const run = lastRun(useThread(threadId), useLive(threadId));
+  const past = useRuns((store) => isPast({ threadId, checkpointId }, store));
+  return past || run?.status !== "done" ? undefined : run.summary;
+}
+
 export function ResultTab({ loaded, onState }: { loaded: Loaded; onState(): void }) {
   const { view, place } = loaded;
   const pages = useCheckpoints(place.threadId);
   const record = useRecord("doc");
+  const summary = useRunSummary(place);
   const { main, also, unset } = useMemo(
     () => resultKeys(view.keys, outputOf(record), stepsOfRun(pages?.list ?? [], view.checkpoint?.id)),
     [view, record, pages],
   );
   return (
     <div className="min-h-0 flex-1 overflow-y-auto pb-4" data-testid={debugIds.result}>
+      {summary !== undefined && <Summary text={summary} className="mx-3 mb-2" />}
       {main.length === 0 && (
         <EmptyState compact title={t("result.none")}>
           {t("result.noneText")}

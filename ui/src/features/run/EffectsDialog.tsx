@@ -17,6 +17,7 @@ import {
   optionsOf,
   useEffectsAsked,
 } from "../../debugger/run/effects";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { preview } from "../../debugger/parts/format";
 import { useNow } from "../../debugger/parts/useNow";
 import type { EffectChoice } from "../../ipc/bindings/EffectChoice";
@@ -24,6 +25,7 @@ import type { EffectView } from "../../ipc/bindings/EffectView";
 import { fullTime, listed, when } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
+import { CHOICES, declaredText, effectsText } from "./report";
 
 export function EffectsDialog() {
   const asked = useEffectsAsked((store) => store.asked);
@@ -37,7 +39,8 @@ const VERBS: Record<Going, TextKey> = {
   answer: "debug.answer",
 };
 
-function Asked({ asked: { going, step, list } }: { asked: EffectsAsked }) {
+function Asked({ asked }: { asked: EffectsAsked }) {
+  const { going, step, list } = asked;
   const { effects, questionsLeft } = list;
   const [choices, setChoices] = useState<Choices>(() => defaultChoices(effects));
   const confirm = useRef<HTMLButtonElement>(null);
@@ -66,6 +69,10 @@ function Asked({ asked: { going, step, list } }: { asked: EffectsAsked }) {
               ? t("debug.effects.go.nothing", { verb })
               : tn("debug.effects.go.one", "debug.effects.go.many", again.length, { verb })}
           </Button>
+          {/* At the left, and last: a tooltip of what is focused first would take the first Escape. */}
+          <span className="order-first mr-auto">
+            <CopyAnswer text={() => effectsText(asked, choices)} />
+          </span>
         </>
       }
     >
@@ -110,18 +117,10 @@ function Will({ effects, choices }: { effects: readonly EffectView[]; choices: C
   );
 }
 
-const CHOICES: Record<EffectChoice, TextKey> = {
-  reuse: "debug.effects.reuse",
-  again: "debug.effects.again",
-  stop: "debug.effects.stop",
-  ask: "debug.effects.ask",
-};
-
-function lookOf(effect: EffectView): { icon: typeof Globe; tone: string; text: string } {
-  if (effect.effect === "once") return { icon: TriangleAlert, tone: "asking", text: t("debug.effects.once") };
-  if (effect.effect === "idempotent")
-    return { icon: RotateCw, tone: "running", text: t("debug.effects.idempotent") };
-  return { icon: Globe, tone: "quiet", text: t("debug.effects.unsaid") };
+function lookOf(effect: EffectView): { icon: typeof Globe; tone: string } {
+  if (effect.effect === "once") return { icon: TriangleAlert, tone: "asking" };
+  if (effect.effect === "idempotent") return { icon: RotateCw, tone: "running" };
+  return { icon: Globe, tone: "quiet" };
 }
 
 function Row({
@@ -134,7 +133,7 @@ function Row({
   onChoose(choice: EffectChoice): void;
 }) {
   const name = useId();
-  const { icon: Icon, tone, text } = lookOf(effect);
+  const { icon: Icon, tone } = lookOf(effect);
   const now = useNow(60_000);
   const time = when(effect.lastAt, now);
   const result = shortened(effect);
@@ -166,7 +165,7 @@ function Row({
           <span className="ml-auto text-2xs/inherit text-text-3">{effect.kind}</span>
         </p>
         <p className="text-xs/4.5 text-text-2 **:data-[tone=failed]:text-failed">
-          {text} ·{" "}
+          {declaredText(effect)} ·{" "}
           <span
             className="tabular-nums"
             data-tone={effect.state === "done" ? undefined : "failed"}

@@ -6,6 +6,7 @@ import { useState, type ReactNode } from "react";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Select } from "../../components/Select";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import {
   decideHotEdit,
   isMapped,
@@ -14,10 +15,10 @@ import {
   type HotEditAsked,
   type Renamed,
 } from "../../debugger/run/hot-edit";
-import type { KeyChange } from "../../ipc/bindings/KeyChange";
 import type { TaskChange } from "../../ipc/bindings/TaskChange";
 import { versionsIds } from "../../lib/testIds";
-import { t, tn } from "../../lib/texts";
+import { t } from "../../lib/texts";
+import { hotEditText, keyChangeText, questionText } from "./report";
 
 export function HotEditDialog() {
   const asked = useHotEdit((store) => store.asked);
@@ -62,6 +63,10 @@ function Asked({ asked: { report } }: { asked: HotEditAsked }) {
           >
             {t("hotEdit.recorded")}
           </Button>
+          {/* At the left, and last: a tooltip of what is focused first would take the first Escape. */}
+          <span className="order-first mr-auto">
+            <CopyAnswer text={() => hotEditText(report, renamed)} />
+          </span>
         </>
       }
     >
@@ -79,16 +84,14 @@ function Asked({ asked: { report } }: { asked: HotEditAsked }) {
         <Part title={t("hotEdit.keys")}>
           {keys.map((key) => (
             <Row key={`${key.key} ${key.change}`} name={key.key}>
-              {keyText(key)}
+              {keyChangeText(key)}
             </Row>
           ))}
         </Part>
         <Part title={t("hotEdit.questions")}>
           {questions.map(({ node, answered }) => (
             <Row key={node} name={node}>
-              {answered === 0
-                ? t("hotEdit.question.asked")
-                : tn("hotEdit.question.answeredOne", "hotEdit.question.answered", answered)}
+              {questionText(answered)}
             </Row>
           ))}
         </Part>
@@ -105,10 +108,6 @@ function Asked({ asked: { report } }: { asked: HotEditAsked }) {
 function mapped(renamed: Renamed, node: string, into: string | null): Renamed {
   const others = Object.fromEntries(Object.entries(renamed).filter(([old]) => old !== node));
   return into === null ? others : { ...others, [node]: into };
-}
-
-function keyText({ change, before, after }: KeyChange): string {
-  return change === "gone" ? t("hotEdit.key.gone") : t(`hotEdit.key.${change}`, { before, after });
 }
 
 /** A part of the report; none where there is nothing to say. */

@@ -23,7 +23,7 @@ import { isPast } from "../../debugger/run/situation";
 import { showRunForm } from "../../debugger/run/run-form";
 import { focusNode } from "../../canvas/actions";
 import { useRunCost } from "../../debugger/exchanges/useRunCost";
-import { standsInside, useNested } from "../../debugger/model/nested";
+import { showInnermost, standsInside, useNested } from "../../debugger/model/nested";
 import { nodeList } from "../../debugger/parts/format";
 import { ensureStarted } from "../../debugger/model/connect";
 import { lastRun, programOf, statusOf, useStatus } from "../../debugger/model/status";
@@ -363,6 +363,14 @@ function useRunCommands() {
         group,
         title: t("debug.command.stepOut"),
         run: () => void stepOut(),
+        enabled: () =>
+          useNested.getState().at === null && standsInside(useNested.getState(), useSession.getState()),
+      },
+      {
+        id: "run.showNested",
+        group,
+        title: t("debug.command.showNested"),
+        run: showInnermost,
         enabled: () => standsInside(useNested.getState(), useSession.getState()),
       },
       {

@@ -6,6 +6,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { Kbd } from "../../components/Kbd";
 import { useInbox } from "../../debugger/model/inbox";
 import { RunningMark } from "../../debugger/run/RunningMark";
+import { StoppedMark } from "../../debugger/run/StoppedMark";
 import { isBlock } from "../../document/block-files";
 import { openGraph } from "../../document/open-graph";
 import type { Example } from "../../ipc/bindings/Example";
@@ -208,6 +209,7 @@ function RecentRow({
           {recent.path}
         </span>
         <RunningMark path={recent.path} />
+        <StoppedMark path={recent.path} />
         <span className="text-xs/inherit text-text-3 shrink-0 tabular-nums in-data-missing:text-failed">
           {recent.exists ? ago(recent.openedAt) : t("forms.start.missing")}
         </span>

@@ -9,8 +9,8 @@ import type { Schema } from "../../components/schema-form/schema";
 import { NameField, TypeDetails, TypeSelect } from "../../components/schema-form/SchemaBuilder";
 import { Select } from "../../components/Select";
 import { TextArea } from "../../components/TextField";
+import { renameKeyEverywhere } from "../../canvas/records";
 import { deleteThings, setField, setRecord } from "../../document/edits";
-import { renameKey } from "../../document/key-edits";
 import { doc, useIds } from "../../document/store";
 import { edit } from "../../document/edit";
 import type { Json, JsonObject } from "../../document/types";
@@ -20,8 +20,6 @@ import { t, tn, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { moveKey } from "./reorder";
 import type { Usage } from "../../document/usage";
-import { askRename } from "../../document/rename-question";
-import { usesOfKey } from "../../document/uses";
 import { InvariantsSection } from "../invariants";
 import { itemsClass } from "../../components/recipes";
 import { REDUCERS, CHANNELS } from "./reducers";
@@ -44,7 +42,6 @@ export function KeyEditor({
   problems: readonly Diagnostic[];
 }) {
   const recordId = `key:${name}`;
-  const kinds = useSession((state) => state.appInfo?.kinds);
   const [deleting, setDeleting] = useState(false);
   const names = useIds("key");
   const keys = useMemo(
@@ -86,17 +83,6 @@ export function KeyEditor({
   const reducers = REDUCERS.filter(
     ([value, types]) => value === reducer || types === null || type === null || types.includes(type),
   );
-  const rename = (to: string) => {
-    // What programs make of it is proposed and not done.
-    if (usesOfKey(doc, kinds ?? [], name).some((use) => use.program)) askRename({ what: "key", name }, to);
-    else if (
-      edit(t("forms.edit.rename", { from: name, to }), (document) =>
-        renameKey(document, name, to, kinds ?? []),
-      )
-    ) {
-      useSession.getState().select({ key: to });
-    }
-  };
   const users = [...new Set([...usage.writers, ...usage.readers])];
   const remove = () => {
     setDeleting(false);
@@ -118,7 +104,7 @@ export function KeyEditor({
         <NameField
           name={name}
           taken={(other) => other !== name && doc.has(`key:${other}`)}
-          onRename={rename}
+          onRename={(to) => renameKeyEverywhere(name, to)}
           label={t("forms.state.name")}
         />
       </Field>

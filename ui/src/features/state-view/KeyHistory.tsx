@@ -5,12 +5,20 @@ import { Button } from "../../components/Button";
 import { TextField } from "../../components/TextField";
 import { useRuns } from "../../debugger/model/runStore";
 import type { Place } from "../../debugger/model/snapshots";
-import { nodeList, plain } from "../../debugger/parts/format";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
+import { plain } from "../../debugger/parts/format";
 import { asProblem } from "../../debugger/parts/problem";
 import { addBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { placeText } from "../../debugger/run/breakpoint-text";
 import { setBreakpoint } from "../../debugger/run/breakpoints";
-import { breakCondition, conditionOf, type Point, points } from "../../debugger/state/key-history";
+import {
+  breakCondition,
+  conditionOf,
+  historyText,
+  type Point,
+  points,
+  writerText,
+} from "../../debugger/state/key-history";
 import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
 import type { KeyHistory as Answer } from "../../ipc/bindings/KeyHistory";
 import type { KeyWrite } from "../../ipc/bindings/KeyWrite";
@@ -98,6 +106,12 @@ export function KeyHistory({ place, name, onClose }: { place: Place; name: strin
       },
     );
   };
+  const foundText =
+    first === undefined
+      ? undefined
+      : first
+        ? t("debug.history.found", { step: first.step })
+        : t("debug.history.notFound");
   return (
     <section
       className="flex min-h-0 flex-1 flex-col"
@@ -112,6 +126,11 @@ export function KeyHistory({ place, name, onClose }: { place: Place; name: strin
         {read && (
           <span className="shrink-0 text-2xs text-text-2 tabular-nums">
             {tn("debug.history.writesOne", "debug.history.writes", read.total)}
+          </span>
+        )}
+        {read && read.writes.length > 0 && (
+          <span className="ml-auto">
+            <CopyAnswer text={() => historyText(name, threadId, read, foundText)} />
           </span>
         )}
       </header>
@@ -144,9 +163,9 @@ export function KeyHistory({ place, name, onClose }: { place: Place; name: strin
         >
           {t(conditionOf(condition) === "" ? "debug.history.stop" : "debug.history.stopWhere")}
         </Button>
-        {first !== undefined && (
+        {foundText !== undefined && (
           <p className="pt-1 text-xs text-text-2" role="status">
-            {first ? t("debug.history.found", { step: first.step }) : t("debug.history.notFound")}
+            {foundText}
           </p>
         )}
         {problem !== null && (
@@ -178,12 +197,6 @@ const text = (view: ValueView | undefined): string =>
   view === undefined ? t("debug.state.notSet") : plain(view.value ?? view.head ?? null, 200);
 
 function Row({ write, shown }: { write: KeyWrite; shown: boolean }) {
-  const by =
-    write.source === "update"
-      ? t("debug.editedAs", { node: write.writers[0] ?? "?" })
-      : write.writers.length > 0
-        ? nodeList(write.writers)
-        : t("debug.source.input");
   return (
     <li>
       <button
@@ -197,7 +210,7 @@ function Row({ write, shown }: { write: KeyWrite; shown: boolean }) {
       >
         <span className="flex gap-2 text-2xs text-text-2">
           <span className="font-semibold tabular-nums">{t("debug.stepN", { n: write.step })}</span>
-          <span className="min-w-0 truncate">{by}</span>
+          <span className="min-w-0 truncate">{writerText(write)}</span>
         </span>
         <span className="line-clamp-2 wrap-anywhere">
           {write.change !== "appended" && (

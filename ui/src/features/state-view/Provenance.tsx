@@ -3,20 +3,18 @@ import { ArrowLeft } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import type { Place } from "../../debugger/model/snapshots";
-import { CopyButton } from "../../debugger/parts/CopyButton";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { readablePath } from "../../debugger/parts/diff";
-import { nodeList, nodeName, plain } from "../../debugger/parts/format";
+import { plain } from "../../debugger/parts/format";
 import { asProblem } from "../../debugger/parts/problem";
 import { useRuns } from "../../debugger/model/runStore";
-import { chain, type Link, linkText } from "../../debugger/state/provenance";
-import type { KeysReadView } from "../../ipc/bindings/KeysReadView";
+import { chain, givenText, type Link, originText, provenanceText } from "../../debugger/state/provenance";
 import type { ProvenanceView } from "../../ipc/bindings/ProvenanceView";
 import type { ValueView } from "../../ipc/bindings/ValueView";
-import type { WriterView } from "../../ipc/bindings/WriterView";
 import { rpc } from "../../ipc/client";
-import { fullTime, listed } from "../../lib/intl";
+import { fullTime } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
-import { t, tn } from "../../lib/texts";
+import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 
 const MORE = 50;
@@ -56,7 +54,7 @@ export function Provenance({ place, pointer, onClose }: { place: Place; pointer:
         <h3 className="min-w-0 truncate text-xs font-semibold">{t("debug.provenance.of", { name })}</h3>
         {links.length > 0 && (
           <span className="ml-auto">
-            <CopyButton text={() => links.map(linkText).join("\n")} label={t("debug.provenance.copy")} />
+            <CopyAnswer text={() => provenanceText(name, links)} />
           </span>
         )}
       </header>
@@ -102,7 +100,7 @@ function Row({ link: { write, depth }, shown }: { link: Link; shown: boolean }) 
         <span className="flex flex-wrap gap-x-2 text-2xs text-text-2">
           <span className="font-mono font-semibold text-text-1">{readablePath(write.pointer)}</span>
           <span className="tabular-nums">{t("debug.stepN", { n: write.checkpoint.step })}</span>
-          <span className="min-w-0 font-semibold">{origin(write.origin, write.writers)}</span>
+          <span className="min-w-0 font-semibold">{originText(write)}</span>
         </span>
         <span className="line-clamp-3 wrap-anywhere">
           {write.change !== "appended" && (
@@ -119,49 +117,10 @@ function Row({ link: { write, depth }, shown }: { link: Link; shown: boolean }) 
         </span>
         {write.writers.slice(0, 3).map((writer) => (
           <span key={writer.taskId ?? writer.node} className="text-2xs text-text-2">
-            {write.origin === "task" && given(writer)}
+            {write.origin === "task" && givenText(writer)}
           </span>
         ))}
       </button>
     </li>
   );
-}
-
-function origin(kind: Link["write"]["origin"], writers: readonly WriterView[]): string {
-  const nodes = nodeList([...new Set(writers.map((writer) => writer.node))]);
-  switch (kind) {
-    case "task":
-      return writers.length > 1
-        ? t("debug.provenance.tasks", { nodes, n: writers.length })
-        : t("debug.by", { nodes });
-    case "input":
-      return t("debug.source.input");
-    case "edit":
-      return writers.length > 0 ? t("debug.editedAs", { node: nodes }) : t("debug.edited");
-    case "unknown":
-      return t("debug.provenance.gone");
-  }
-}
-
-function given(writer: WriterView): string {
-  if (writer.packet === true) {
-    return writer.sentBy
-      ? t("debug.provenance.packetOf", { nodes: nodeList(writer.sentBy.map(nodeName)) })
-      : t("debug.provenance.packet");
-  }
-  return readsText(writer.reads);
-}
-
-/** What a task read of the state, in a line. */
-export function readsText(reads: KeysReadView): string {
-  switch (reads.kind) {
-    case "unknown":
-      return t("debug.reads.unknown");
-    case "all":
-      return t("debug.reads.all");
-    case "keys":
-      return reads.keys.length === 0
-        ? t("debug.reads.none")
-        : tn("debug.reads.one", "debug.reads.many", reads.keys.length, { keys: listed(reads.keys) });
-  }
 }

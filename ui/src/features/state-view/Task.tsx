@@ -9,6 +9,7 @@ import { CopyButton } from "../../debugger/parts/CopyButton";
 import { isObject } from "../../debugger/parts/diff";
 import { nodeList, nodeName, readableError, shortId } from "../../debugger/parts/format";
 import { json, Pre, viewText } from "../../debugger/parts/Pre";
+import { Summary, SummaryLine } from "../../debugger/parts/Summary";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import { stepTask } from "../../debugger/run/actions";
 import { Attempts } from "../../debugger/run/Attempts";
@@ -40,6 +41,11 @@ function Head({ task }: { task: TaskView }) {
       )}
       {task.targets.length > 0 && (
         <span className="min-w-0 truncate text-xs text-text-2">→ {nodeList(task.targets)}</span>
+      )}
+      {task.record?.summary !== undefined && (
+        <span className="flex min-w-0 flex-1 text-xs text-text-2">
+          <SummaryLine text={task.record.summary} />
+        </span>
       )}
       {task.millis !== undefined && (
         <span className="tabular-nums ml-auto shrink-0 text-2xs text-text-3">{duration(task.millis)}</span>
@@ -140,6 +146,7 @@ export function TaskBody({
   const result = task.result;
   return (
     <div className="text-xs">
+      {task.record?.summary !== undefined && <Summary text={task.record.summary} className="mt-1" />}
       {detail && <How task={task} detail={detail} />}
       {task.status === "waiting" && !nested && <Alone task={task} />}
       <Attempts attempts={task.attempts} />

@@ -1,11 +1,10 @@
 /** One task on a page of its own: what it is called, which visit of its node it is, and everything that is known of it. */
-import { ArrowLeft, Check, ClipboardCopy, GitFork, Pin, PinOff } from "lucide-react";
-import { useEffect, useState } from "react";
+import { ArrowLeft, GitFork, Pin, PinOff } from "lucide-react";
+import { useState } from "react";
 import { Button } from "../../components/Button";
-import { IconButton } from "../../components/IconButton";
 import { sum } from "../../debugger/exchanges/exchange-text";
 import { useExchanges } from "../../debugger/exchanges/useExchanges";
-import { copyText } from "../../debugger/parts/CopyButton";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { nodeList, nodeName } from "../../debugger/parts/format";
 import { pinOutput, unpin, usePin } from "../../debugger/run/pins";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
@@ -71,7 +70,7 @@ export function TaskPage({ threadId, task, from, step, back, onBack }: Props) {
           </Button>
           <span className="flex-1" />
           <PinButton threadId={threadId} from={from} task={task} />
-          <CopyReport text={() => reportOf({ threadId, from, step, task, detail: read.detail, exchanges })} />
+          <CopyAnswer text={() => reportOf({ threadId, from, step, task, detail: read.detail, exchanges })} />
           <Button
             size="small"
             variant="ghost"
@@ -135,25 +134,5 @@ function PinButton({ threadId, from, task }: Pick<Props, "threadId" | "from" | "
     >
       {t(pinned ? "pins.unpin" : "pins.pin")}
     </Button>
-  );
-}
-
-function CopyReport({ text }: { text(): string }) {
-  const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), 1200);
-    return () => clearTimeout(timer);
-  }, [copied]);
-  const Icon = copied ? Check : ClipboardCopy;
-  return (
-    <IconButton
-      size="small"
-      label={t(copied ? "task.copied" : "task.copy")}
-      onClick={() => void copyText(text()).then(setCopied)}
-      data-testid={taskIds.copy}
-    >
-      <Icon size={14} aria-hidden />
-    </IconButton>
   );
 }

@@ -10,7 +10,7 @@ import type { TaskRecordView } from "../../ipc/bindings/TaskRecordView";
 import { bytes } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { readsText } from "./Provenance";
+import { readsText } from "../../debugger/state/provenance";
 
 export function TaskRecord({ record }: { record: TaskRecordView }) {
   return (
@@ -132,7 +132,7 @@ function headline(decision: DecisionView): string {
   return t("debug.decisions.not", { nodes: drawn(decision.edge) ?? decision.edge });
 }
 
-const shown = (value: RecordedValueView): string =>
+export const shown = (value: RecordedValueView): string =>
   value.size !== undefined
     ? bytes(value.size)
     : value.value === undefined

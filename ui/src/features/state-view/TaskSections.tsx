@@ -107,6 +107,9 @@ const EFFECTS: Record<string, TextKey> = {
   once: "task.effect.once",
 };
 
+/** Classes of the failures of tasks that took too long. */
+const TIMEOUTS: ReadonlySet<string> = new Set(["NodeTimeoutError", "TimeoutError"]);
+
 /** Why it ran as it did, or did not: in words, as far as it is known. */
 function howItRan(task: TaskView, detail: TaskDetail): string[] {
   const { spans, unworked = false, instead, effect } = detail;
@@ -122,8 +125,9 @@ function howItRan(task: TaskView, detail: TaskDetail): string[] {
   if (spans.length > 1) lines.push(t("task.how.runs", { n: spans.length }));
   if (task.status === "done" && failures > 0) lines.push(t("task.how.attempts", { n: failures + 1 }));
   if (task.status === "failed" && failures > 0) lines.push(t("task.how.gaveUp", { n: failures + 1 }));
-  if (task.error?.startsWith("TimeoutError") || task.error?.startsWith("NodeTimeout"))
-    lines.push(t("task.how.timedOut"));
+  const { failure } = task;
+  if (failure && TIMEOUTS.has(failure.class)) lines.push(t("task.how.timedOut"));
+  if (failure?.status !== undefined) lines.push(t("task.how.status", { status: failure.status }));
   if (effect !== undefined) {
     const word = EFFECTS[effect];
     lines.push(t("task.effect", { effect: word ? t(word) : effect }));

@@ -9,42 +9,41 @@ import { Switch } from "../../components/Switch";
 import { TextField } from "../../components/TextField";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
-import type { StorageKind } from "../../ipc/bindings/StorageKind";
+import type { StorageBackend } from "../../ipc/bindings/StorageBackend";
 import type { StorageTested } from "../../ipc/bindings/StorageTested";
 import { rpc } from "../../ipc/client";
 import { storageIds } from "../../lib/testIds";
-import { t, tn } from "../../lib/texts";
+import { backendWords, t, tn } from "../../lib/texts";
 import { showToast } from "../../state/toasts";
 import { useAnswer } from "../../debugger/model/useAnswer";
 import { hintClass, storageActionsClass, storageFormClass } from "../../components/recipes";
 
-const KINDS: readonly StorageKind[] = ["sqlite", "file", "postgres", "redis", "memory"];
-const EXAMPLES: Record<StorageKind, string> = {
-  sqlite: "threads.db",
-  file: "threads",
-  postgres: "postgres://me@localhost/superstep",
-  redis: "redis://localhost",
-  memory: "",
-};
+type Backend = Pick<StorageBackend, "kind" | "location" | "example">;
+
+/** Whether what is typed is a path, and not the whole address. */
+const takesPath = ({ location }: Backend) => location === "file" || location === "folder";
 
 /** The address that the fields stand for. */
-export function urlOf(kind: StorageKind, place: string, waits = true): string {
-  if (kind === "memory") return "memory:";
+export function urlOf(backend: Backend, place: string, waits = true): string {
+  if (backend.location === "process") return backend.example;
   const text = place.trim();
-  if (kind !== "sqlite" && kind !== "file") return text;
-  return `${kind}:${text}${waits ? "" : "?synchronous=normal"}`;
+  if (!takesPath(backend)) return text;
+  return `${backend.kind}:${text}${waits ? "" : "?synchronous=normal"}`;
+}
+
+/** What may be typed for a backend. */
+export function exampleOf(backend: Backend): string {
+  return takesPath(backend) ? backend.example.slice(backend.kind.length + 1) : backend.example;
 }
 
 export function DatabaseTab() {
   const info = useAnswer("info", (signal) => rpc("storage.info", {}, signal));
-  const [kind, setKind] = useState<StorageKind>("sqlite");
+  const [kind, setKind] = useState("");
   const [place, setPlace] = useState("");
   const [waits, setWaits] = useState(true);
   const [tested, setTested] = useState<StorageTested | null>(null);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
   const [busy, setBusy] = useState<"test" | "use" | null>(null);
-  const isPath = kind === "sqlite" || kind === "file";
-  const complete = kind === "memory" || place.trim() !== "";
 
   const attempt = async (what: "test" | "use", run: () => Promise<void>) => {
     setBusy(what);
@@ -58,8 +57,7 @@ export function DatabaseTab() {
       setBusy(null);
     }
   };
-  const test = () =>
-    attempt("test", async () => setTested(await rpc("storage.test", { url: urlOf(kind, place, waits) })));
+  const test = (url: string) => attempt("test", async () => setTested(await rpc("storage.test", { url })));
   const use = (url: string | null) =>
     attempt("use", async () => {
       const used = await rpc("storage.use", url === null ? {} : { url });
@@ -69,13 +67,20 @@ export function DatabaseTab() {
 
   if (info.problem) return <ProblemNote problem={info.problem} onRetry={info.again} />;
   if (!info.value) return <Spinner label={t("storage.loading")} />;
-  const { chosenBy } = info.value;
+  const { chosenBy, backends, kind: kindInUse } = info.value;
+  const inUse = backends.find((each) => each.kind === kindInUse);
+  // The usual one is the first.
+  const backend = backends.find((each) => each.kind === kind) ?? backends[0]!;
+  const isPath = takesPath(backend);
+  const needsPlace = backend.location !== "process";
+  const complete = !needsPlace || place.trim() !== "";
+  const address = urlOf(backend, place, waits);
   return (
     <div className={storageFormClass}>
       <section>
         <h3>{t("storage.database.now")}</h3>
         <p className="flex items-baseline gap-2 wrap-anywhere select-text" data-testid={storageIds.inUse}>
-          <Badge>{t(`storage.database.${info.value.kind}`)}</Badge>
+          {inUse && <Badge>{backendWords(inUse).title}</Badge>}
           <code>{info.value.url}</code>
         </p>
         <p className={hintClass}>{t(`storage.database.${chosenBy}`)}</p>
@@ -92,23 +97,23 @@ export function DatabaseTab() {
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            if (complete) void test();
+            if (complete) void test(address);
           }}
         >
           <h3>{t("storage.database.other")}</h3>
           <p className={hintClass}>{t("storage.database.stays")}</p>
-          <Field label={t("storage.database.kind")} description={t(`storage.database.${kind}Help`)}>
+          <Field label={t("storage.database.kind")} description={backendWords(backend).summary}>
             <Select
-              value={kind}
+              value={backend.kind}
               onChange={(next) => {
                 setKind(next);
                 setTested(null);
                 setProblem(null);
               }}
-              options={KINDS.map((value) => ({ value, label: t(`storage.database.${value}`) }))}
+              options={backends.map((each) => ({ value: each.kind, label: backendWords(each).title }))}
             />
           </Field>
-          {kind !== "memory" && (
+          {needsPlace && (
             <Field
               label={isPath ? t("storage.database.path") : t("storage.database.url")}
               {...(!isPath && { description: t("storage.database.private") })}
@@ -120,7 +125,7 @@ export function DatabaseTab() {
                   setPlace(next);
                   setTested(null);
                 }}
-                placeholder={EXAMPLES[kind]}
+                placeholder={exampleOf(backend)}
                 data-testid={storageIds.path}
               />
             </Field>
@@ -152,7 +157,7 @@ export function DatabaseTab() {
               variant="primary"
               disabled={!complete}
               busy={busy === "use"}
-              onClick={() => void use(urlOf(kind, place, waits))}
+              onClick={() => void use(address)}
               data-testid={storageIds.use}
             >
               {t("storage.database.use")}

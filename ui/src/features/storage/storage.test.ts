@@ -1,17 +1,26 @@
 /** Addresses of databases, names of files, and the picture of what a thread takes. */
 import { describe, expect, it } from "vitest";
 import { fileNameOf } from "../../debugger/run/thread-files";
-import { urlOf } from "./DatabaseTab";
+import { exampleOf, urlOf } from "./DatabaseTab";
 import { areaOf } from "./growth-chart";
 import { byOwner } from "./key-sizes";
 
 describe("storage", () => {
   it("makes addresses of what is typed", () => {
-    expect(urlOf("sqlite", " threads.db ")).toBe("sqlite:threads.db");
-    expect(urlOf("file", "/backup")).toBe("file:/backup");
-    expect(urlOf("sqlite", "threads.db", false)).toBe("sqlite:threads.db?synchronous=normal");
-    expect(urlOf("postgres", "postgres://me@host/db")).toBe("postgres://me@host/db");
-    expect(urlOf("memory", "ignored")).toBe("memory:");
+    const sqlite = { kind: "sqlite", location: "file", example: "sqlite:threads.db" } as const;
+    const folder = { kind: "file", location: "folder", example: "file:threads" } as const;
+    const server = { kind: "postgres", location: "server", example: "postgres://me@localhost/db" } as const;
+    const memory = { kind: "memory", location: "process", example: "memory:" } as const;
+    expect(urlOf(sqlite, " threads.db ")).toBe("sqlite:threads.db");
+    expect(urlOf(folder, "/backup")).toBe("file:/backup");
+    expect(urlOf(sqlite, "threads.db", false)).toBe("sqlite:threads.db?synchronous=normal");
+    expect(urlOf(server, "postgres://me@host/db", false)).toBe("postgres://me@host/db");
+    expect(urlOf(memory, "ignored")).toBe("memory:");
+    expect([sqlite, folder, server].map(exampleOf)).toEqual([
+      "threads.db",
+      "threads",
+      "postgres://me@localhost/db",
+    ]);
   });
 
   it("draws growth from the left bottom to the right top", () => {

@@ -18,7 +18,9 @@ import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList } from "../../debugger/parts/format";
 import { programOf, useStatus } from "../../debugger/model/status";
 import { useLive, useThread } from "../../debugger/model/runStore";
+import { SummaryLine } from "../../debugger/parts/Summary";
 import { StatusMark } from "../../debugger/parts/StatusMark";
+import { StoppedMark } from "../../debugger/run/StoppedMark";
 import { copyThread, exportThread } from "../../debugger/run/thread-files";
 import { fullTime, since } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
@@ -135,6 +137,9 @@ export const ThreadRow = memo(function ThreadRow({
                   {t("debug.stepN", { n: Math.max(0, thread.step) })}
                   {thread.next.length > 0 && status !== "done" && ` · ${nodeList(thread.next)}`}
                 </span>
+                {status === "done" && thread.run?.summary !== undefined && (
+                  <SummaryLine text={thread.run.summary} />
+                )}
                 <RowLabels labels={thread.labels} />
                 {(thread.disabled?.length ?? 0) > 0 && (
                   <span
@@ -145,6 +150,7 @@ export const ThreadRow = memo(function ThreadRow({
                     {thread.disabled?.length}
                   </span>
                 )}
+                <StoppedMark threadId={threadId} />
                 {thread.questions > 0 && (
                   <span
                     className="inline-flex shrink-0 items-center gap-0.5 text-asking"

@@ -2,6 +2,7 @@
 import { copyText } from "../../debugger/parts/CopyButton";
 import { useStateKey } from "../../debugger/state/selected-key";
 import { useRuns } from "../../debugger/model/runStore";
+import { runToCheckpoint } from "../../debugger/run/actions";
 import { chooseDetail, detailBy, detailOf, useChosenDetail } from "../../debugger/timeline/chosen-detail";
 import { togglePlayback } from "../../debugger/timeline/playback";
 import { firstMoment, momentAfter, visitOf, writeOf } from "../../debugger/timeline/walk";
@@ -13,6 +14,16 @@ import { showToast } from "../../state/toasts";
 
 const session = () => useSession.getState();
 const inThread = () => session().cursor.threadId !== null && session().use === "debug";
+
+/** The checkpoint of the past that is shown. */
+function shownCheckpoint() {
+  const { threadId, checkpointId } = session().cursor;
+  if (!inThread() || threadId === null || checkpointId === null) return undefined;
+  return useRuns
+    .getState()
+    .checkpoints.get(threadId)
+    ?.list.find(({ id }) => id === checkpointId);
+}
 
 function go(checkpointId: string | null | undefined): void {
   if (checkpointId !== undefined) session().setCursor({ checkpointId });
@@ -84,6 +95,16 @@ export function registerMomentCommands(): () => void {
       enabled: hasKey,
     },
     { id: "debug.nextWrite", group, title: t("debug.command.nextWrite"), run: write(1), enabled: hasKey },
+    {
+      id: "debug.runToCheckpoint",
+      group,
+      title: t("debug.command.runToCheckpoint"),
+      run: () => {
+        const shown = shownCheckpoint();
+        if (shown) void runToCheckpoint(shown);
+      },
+      enabled: () => (shownCheckpoint()?.next.length ?? 0) > 0,
+    },
     {
       id: "debug.play",
       group,

@@ -1,6 +1,7 @@
 /** What can be done with a checkpoint, and what it is called. */
 import {
   ArrowRightLeft,
+  ArrowRightToLine,
   Bookmark,
   BookmarkMinus,
   Copy,
@@ -14,7 +15,7 @@ import {
 import type { MenuEntry } from "../../components/Menu";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList } from "../../debugger/parts/format";
-import { replay } from "../../debugger/run/actions";
+import { replay, runToCheckpoint } from "../../debugger/run/actions";
 import { skipStep } from "../../debugger/run/update-state";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { rpc } from "../../ipc/client";
@@ -67,6 +68,13 @@ export function checkpointEntries(
       icon: <StepForward size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
       run: () => void replay(threadId, checkpoint.id, { step: "over" }),
+    },
+    {
+      id: "run-to",
+      label: t("debug.timeline.runTo"),
+      icon: <ArrowRightToLine size={14} aria-hidden />,
+      disabled: isHead || checkpoint.next.length === 0,
+      run: () => void runToCheckpoint(checkpoint),
     },
     {
       id: "skip-step",

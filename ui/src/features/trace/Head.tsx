@@ -6,7 +6,7 @@ import { count } from "../../lib/intl";
 import { traceIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";
-import { timeOf } from "./format";
+import { timeOf, unpricedText } from "./format";
 
 interface Props {
   readonly spans: readonly Span[];
@@ -15,10 +15,13 @@ interface Props {
   readonly leftOut: boolean;
 }
 
-export const Head = memo(function Head({ spans, millis, leftOut }: Props) {
+/** All of it in a line. */
+export function summaryText({ spans, millis, leftOut }: Props): string {
   const models = sumByModel(spans);
   const calls = models.reduce((sum, model) => sum + model.count, 0);
-  const tokens = models.reduce((sum, model) => sum + model.tokens, 0);
+  const input = models.reduce((sum, model) => sum + model.input, 0);
+  const output = models.reduce((sum, model) => sum + model.output, 0);
+  const unpriced = models.reduce((sum, model) => sum + model.unpriced, 0);
   const cost = new Map<string, number>();
   for (const model of models)
     for (const [currency, amount] of model.cost) cost.set(currency, (cost.get(currency) ?? 0) + amount);
@@ -27,14 +30,19 @@ export const Head = memo(function Head({ spans, millis, leftOut }: Props) {
     timeOf(millis),
     tn("trace.tasksOne", "trace.tasks", spans.length),
     calls > 0 ? tn("trace.modelCallsOne", "trace.modelCalls", calls) : "",
-    tokens > 0 ? t("trace.tokens", { n: count(tokens) }) : "",
+    input + output > 0 ? t("trace.tokens", { input: count(input), output: count(output) }) : "",
     moneyOf(cost),
+    unpricedText(unpriced) ?? "",
     waited > 0 ? t("trace.waited", { time: timeOf(waited) }) : "",
     leftOut ? t("trace.leftOut") : "",
   ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+export const Head = memo(function Head(props: Props) {
   return (
     <span className="text-2xs text-text-2 tabular-nums" data-testid={traceIds.summary}>
-      {parts.filter((part) => part !== "").join(" · ")}
+      {summaryText(props)}
     </span>
   );
 });

@@ -7,12 +7,11 @@ import type { Bar, TraceNode } from "../../debugger/trace/tree";
 import { cx } from "../../components/cx";
 import { traceIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { moneyOf } from "../../debugger/exchanges/exchange-text";
-import { timeOf, tokensOf } from "./format";
+import { costOf, timeOf, tokensOf, unpricedText } from "./format";
 
 /** Name, time line, time; where there is room tokens and cost too. */
 export const COLUMNS =
-  "grid grid-cols-[minmax(9rem,38%)_minmax(0,1fr)_4.25rem] items-center gap-x-2 px-2 @2xl:grid-cols-[minmax(12rem,30%)_minmax(0,1fr)_4.5rem_4.5rem_6rem]";
+  "grid grid-cols-[minmax(9rem,38%)_minmax(0,1fr)_4.25rem] items-center gap-x-2 px-2 @2xl:grid-cols-[minmax(12rem,30%)_minmax(0,1fr)_4.5rem_4rem_4rem_6.5rem]";
 export const WIDE = "hidden @2xl:block";
 
 const TONES: Record<Bar["tone"], string> = {
@@ -185,10 +184,17 @@ export const Row = memo(function Row({
         {timeOf(node.millis)}
       </span>
       <span role="gridcell" className={cx(WIDE, "text-right text-text-2 tabular-nums")}>
-        {tokensOf(node.tokens)}
+        {tokensOf(node.input)}
       </span>
-      <span role="gridcell" className={cx(WIDE, "truncate text-right text-text-2 tabular-nums")}>
-        {moneyOf(node.cost)}
+      <span role="gridcell" className={cx(WIDE, "text-right text-text-2 tabular-nums")}>
+        {tokensOf(node.output)}
+      </span>
+      <span
+        role="gridcell"
+        className={cx(WIDE, "truncate text-right text-text-2 tabular-nums")}
+        title={unpricedText(node.unpriced)}
+      >
+        {costOf(node)}
       </span>
     </div>
   );

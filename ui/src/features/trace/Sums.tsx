@@ -6,18 +6,18 @@ import { total } from "../../debugger/trace/tree";
 import { count } from "../../lib/intl";
 import { traceIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
-import { moneyOf } from "../../debugger/exchanges/exchange-text";
-import { timeOf, tokensOf } from "./format";
+import { costOf, timeOf, tokensOf, unpricedText } from "./format";
 
-type Column = "name" | "count" | "millis" | "waited" | "tokens" | "cost";
+type Column = "name" | "count" | "millis" | "waited" | "input" | "output" | "cost";
 
-const COLUMNS: readonly Column[] = ["name", "count", "millis", "waited", "tokens", "cost"];
+const COLUMNS: readonly Column[] = ["name", "count", "millis", "waited", "input", "output", "cost"];
 const TEXT: Record<Column, TextKey> = {
   name: "trace.column.name",
   count: "trace.column.count",
   millis: "trace.column.millis",
   waited: "trace.column.waited",
-  tokens: "trace.column.tokens",
+  input: "trace.column.input",
+  output: "trace.column.output",
   cost: "trace.column.cost",
 };
 
@@ -66,8 +66,11 @@ export function Sums({ sums, onSelect }: { sums: readonly SpanSum[]; onSelect(na
                 {isWaiting && (
                   <td className="px-2 text-right text-text-2">{sum.waited > 0 ? timeOf(sum.waited) : ""}</td>
                 )}
-                <td className="px-2 text-right text-text-2">{tokensOf(sum.tokens)}</td>
-                <td className="px-2 text-right text-text-2">{moneyOf(sum.cost)}</td>
+                <td className="px-2 text-right text-text-2">{tokensOf(sum.input)}</td>
+                <td className="px-2 text-right text-text-2">{tokensOf(sum.output)}</td>
+                <td className="px-2 text-right text-text-2" title={unpricedText(sum.unpriced)}>
+                  {costOf(sum)}
+                </td>
               </tr>
             ))}
         </tbody>

@@ -13,6 +13,7 @@ import { isRunning } from "../../debugger/model/live";
 import { ensureStarted } from "../../debugger/model/connect";
 import { useCheckpoints, useLive } from "../../debugger/model/runStore";
 import { useNow } from "../../debugger/parts/useNow";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { axisOf } from "../../debugger/trace/axis";
 import { filtered, type TraceFilter } from "../../debugger/trace/filter";
@@ -32,9 +33,10 @@ import { useSpans, useTrace } from "../../debugger/trace/useTrace";
 import { traceIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { Head } from "./Head";
+import { Head, summaryText } from "./Head";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";
 import { timeOf } from "./format";
+import { sumsText, traceText } from "./report";
 import { COLUMNS, WIDE } from "./Row";
 import { Rows } from "./Rows";
 import { Sums } from "./Sums";
@@ -58,7 +60,8 @@ const HEADS: readonly { column: Column; text: TextKey; look: string }[] = [
   { column: "name", text: "trace.column.name", look: "text-left" },
   { column: "start", text: "trace.column.start", look: "text-left" },
   { column: "millis", text: "trace.column.millis", look: "text-right" },
-  { column: "tokens", text: "trace.column.tokens", look: cx(WIDE, "text-right") },
+  { column: "input", text: "trace.column.input", look: cx(WIDE, "text-right") },
+  { column: "output", text: "trace.column.output", look: cx(WIDE, "text-right") },
   { column: "cost", text: "trace.column.cost", look: cx(WIDE, "text-right") },
 ];
 
@@ -153,7 +156,14 @@ function ThreadTrace({ threadId }: { threadId: string }) {
       </EmptyState>
     );
   }
-  const sums = view === "node" || view === "model";
+  const sums = view === "node" ? sumByNode(shown) : view === "model" ? sumByModel(shown) : null;
+  const asText = () => {
+    const all = {
+      threadId,
+      summary: summaryText({ spans: shown, millis: axis.millis, leftOut: trace.leftOut }),
+    };
+    return sums ? sumsText(all, sums) : traceText(all, rows, runs);
+  };
   return (
     <section
       className="@container flex h-full min-h-0 flex-col"
@@ -219,6 +229,7 @@ function ThreadTrace({ threadId }: { threadId: string }) {
             onChange={(words) => setFilter({ ...filter, words })}
           />
         </div>
+        <CopyAnswer text={asText} />
       </div>
       {shown.length === 0 && !trace.loading ? (
         <EmptyState
@@ -228,7 +239,7 @@ function ThreadTrace({ threadId }: { threadId: string }) {
         />
       ) : sums ? (
         <Sums
-          sums={view === "node" ? sumByNode(shown) : sumByModel(shown)}
+          sums={sums}
           onSelect={(words) => {
             setFilter({ ...filter, words });
             setView("nodes");

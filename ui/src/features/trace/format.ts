@@ -1,9 +1,22 @@
 /** How times, tokens and money of the trace read. */
 import type { Marks, Span, TraceNode } from "../../debugger/trace/tree";
 import { count, duration } from "../../lib/intl";
-import { t, type TextKey } from "../../lib/texts";
+import { t, tn, type TextKey } from "../../lib/texts";
+import { moneyOf } from "../../debugger/exchanges/exchange-text";
 
 export const tokensOf = (tokens: number): string => (tokens === 0 ? "" : count(tokens));
+
+/** What something cost; where a model has no price, that it is not all of it. */
+export const costOf = ({ cost, unpriced }: Pick<TraceNode, "cost" | "unpriced">): string =>
+  unpriced === 0
+    ? moneyOf(cost)
+    : cost.size === 0
+      ? t("trace.noPrice")
+      : t("trace.incomplete", { cost: moneyOf(cost) });
+
+/** Why a cost is not all of it. */
+export const unpricedText = (unpriced: number): string | undefined =>
+  unpriced === 0 ? undefined : tn("trace.unpricedOne", "trace.unpriced", unpriced);
 
 export const timeOf = (millis: number): string => duration(Math.max(0, millis));
 

@@ -1,7 +1,10 @@
-/** What differs between the version that is shown and the graph as it is now: by record and field, the layout apart. */
+/** What differs between the version that is shown and another one, or the graph as it is now: by record and field, the layout apart. */
+import { ArrowRightLeft } from "lucide-react";
 import { useMemo, type ReactNode } from "react";
 import { recordsOf, useVersion } from "../../canvas/useVersion";
 import { Fold } from "../../components/Fold";
+import { IconButton } from "../../components/IconButton";
+import { Select } from "../../components/Select";
 import { WordDiff } from "../../debugger/parts/WordDiff";
 import { preview } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
@@ -10,11 +13,12 @@ import type { DocumentRecord } from "../../document/document";
 import { pointerParts } from "../../document/pointer";
 import { doc, useDocumentVersion } from "../../document/store";
 import type { Json } from "../../document/types";
-import type { VersionContent } from "../../ipc/bindings/VersionContent";
+import { listed } from "../../lib/intl";
 import { versionsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import type { ShownVersion } from "../../state/shown-version";
+import { compareWith, type ShownVersion, swapVersions, type VersionName } from "../../state/shown-version";
+import { betweenVersions, type Environment, sinceVersion } from "./environment";
 import { diffSignClass } from "../../canvas/recipes";
 
 /** Records that are listed; fields of one that are shown, and that are counted. */
@@ -31,25 +35,56 @@ function differences(older: readonly DocumentRecord[], newer: readonly DocumentR
   return { records: byName(records), layout: layout.toSorted((a, b) => at(a) - at(b)) };
 }
 
-export function VersionDiff({ version }: { version: ShownVersion }) {
-  const { content, problem } = useVersion(version.graphId, version.id);
+interface Props {
+  version: ShownVersion;
+  /** Those that it can be compared with. */
+  versions: readonly VersionName[];
+}
+
+export function VersionDiff({ version, versions }: Props) {
+  const { content, problem: refused } = useVersion(version.graphId, version.id);
+  const { against } = version;
+  const other = useVersion(version.graphId, against?.id);
+  const problem = refused ?? other.problem;
   const now = useDocumentVersion();
-  const diff = useMemo(
-    () => (content === null || now < 0 ? null : differences(recordsOf(content), doc.records())),
-    [content, now],
-  );
+  const diff = useMemo(() => {
+    if (content === null || now < 0) return null;
+    if (against === undefined) return differences(recordsOf(content), doc.records());
+    return other.content === null ? null : differences(recordsOf(content), recordsOf(other.content));
+  }, [content, now, against, other.content]);
   if (problem) return <ProblemNote problem={problem} />;
   if (content === null || diff === null) return null;
-  const files = content.files.filter((file) => file.now !== "same");
-  const same = diff.records.length + files.length + content.packages.length === 0;
+  const around = other.content === null ? sinceVersion(content) : betweenVersions(content, other.content);
+  const same = diff.records.length + around.files.length + around.packages.length === 0;
+  const words =
+    against === undefined
+      ? (["versions.diff.layoutOnly", "versions.diff.none"] as const)
+      : (["versions.diff.bothLayoutOnly", "versions.diff.bothNone"] as const);
   return (
     <section className="pb-2 text-xs/4.5" aria-label={t("versions.diff")} data-testid={versionsIds.diff}>
-      {content.redacted && <p className="pb-1 text-asking">{t("versions.redacted")}</p>}
-      {same && (
-        <p className="text-text-2">
-          {t(diff.layout.length > 0 ? "versions.diff.layoutOnly" : "versions.diff.none")}
-        </p>
+      <div className="flex items-center gap-1 pb-1.5">
+        <Select<string>
+          size="small"
+          className="min-w-0 flex-1"
+          aria-label={t("versions.against")}
+          data-testid={versionsIds.against}
+          value={against?.id ?? ""}
+          options={[
+            { value: "", label: t("versions.againstCurrent") },
+            ...versions.filter(({ id }) => id !== version.id).map(({ id, label }) => ({ value: id, label })),
+          ]}
+          onChange={(id) => compareWith(versions.find((one) => one.id === id) ?? null)}
+        />
+        {against !== undefined && (
+          <IconButton size="small" label={t("versions.swap")} onClick={swapVersions}>
+            <ArrowRightLeft size={13} aria-hidden />
+          </IconButton>
+        )}
+      </div>
+      {(content.redacted || other.content?.redacted === true) && (
+        <p className="pb-1 text-asking">{t("versions.redacted")}</p>
       )}
+      {same && <p className="text-text-2">{t(diff.layout.length > 0 ? words[0] : words[1])}</p>}
       <ul className="flex flex-col">
         {diff.records.slice(0, MOST).map((record) => (
           <RecordLine key={record.id} record={record} />
@@ -58,7 +93,7 @@ export function VersionDiff({ version }: { version: ShownVersion }) {
       {diff.records.length > MOST && (
         <p className="text-text-3">{t("versions.diff.more", { n: diff.records.length - MOST })}</p>
       )}
-      <Files content={content} />
+      <Files around={around} />
       {diff.layout.length > 0 && !same && (
         <Fold small head={tn("versions.diff.layoutOne", "versions.diff.layout", diff.layout.length)}>
           {() => (
@@ -74,21 +109,25 @@ export function VersionDiff({ version }: { version: ShownVersion }) {
   );
 }
 
-function Files({ content }: { content: VersionContent }) {
-  const marks = { changed: "changed", gone: "removed", added: "added" } as const;
+function Files({ around: { files, unknown, packages } }: { around: Environment }) {
   return (
-    <ul className="flex flex-col">
-      {content.files.map((file) =>
-        file.now === "same" ? null : <Line key={file.path} mark={marks[file.now]} name={file.path} />,
+    <>
+      <ul className="flex flex-col">
+        {files.map(({ path, mark }) => (
+          <Line key={path} mark={mark} name={path} />
+        ))}
+        {packages.map(({ name, before, after }) => (
+          <Line
+            key={name}
+            mark={before === undefined ? "added" : after === undefined ? "removed" : "changed"}
+            name={`${name} ${[before, after].filter((one) => one !== undefined).join(" → ")}`}
+          />
+        ))}
+      </ul>
+      {unknown.length > 0 && (
+        <p className="text-text-3">{t("versions.diff.filesUnknown", { files: listed(unknown) })}</p>
       )}
-      {content.packages.map(({ name, before, after }) => (
-        <Line
-          key={name}
-          mark={before === undefined ? "added" : after === undefined ? "removed" : "changed"}
-          name={`${name} ${[before, after].filter((one) => one !== undefined).join(" → ")}`}
-        />
-      ))}
-    </ul>
+    </>
   );
 }
 

@@ -18,7 +18,7 @@ import { rpc, RpcProblem } from "../../ipc/client";
 import { momentText } from "../../lib/intl";
 import { formsIds, versionsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { showVersion, useVersionOf } from "../../state/shown-version";
+import { showVersion, useVersionOf, type VersionName } from "../../state/shown-version";
 import { nameVersion, restoreVersion } from "./actions";
 import { VersionDiff } from "./VersionDiff";
 
@@ -71,6 +71,7 @@ export function VersionsPanel() {
     );
   }
   const { versions, current, unread } = load.list;
+  const names = versions.map(({ id, name: given, at }) => ({ id, label: given ?? momentText(at) }));
   return (
     <div className="h-full overflow-y-auto p-1.5">
       <div className="px-2 pb-1.5">
@@ -109,6 +110,7 @@ export function VersionsPanel() {
               naming={naming === version.id}
               onNaming={(on) => setNaming(on ? version.id : null)}
               onName={(chosen) => void name(version.id, chosen)}
+              names={names}
               onRestored={read}
             />
           ))}
@@ -123,12 +125,14 @@ interface VersionProps {
   readonly index: number;
   readonly isCurrent: boolean;
   readonly naming: boolean;
+  /** All versions, to compare with. */
+  readonly names: readonly VersionName[];
   onNaming(on: boolean): void;
   onName(name: string | null): void;
   onRestored(): void;
 }
 
-function Version({ version, index, isCurrent, naming, onNaming, onName, onRestored }: VersionProps) {
+function Version({ version, index, isCurrent, naming, names, onNaming, onName, onRestored }: VersionProps) {
   const { graphId } = useGraphMeta();
   const shown = useVersionOf(graphId);
   const [busy, setBusy] = useState(false);
@@ -198,7 +202,7 @@ function Version({ version, index, isCurrent, naming, onNaming, onName, onRestor
           {...(version.name !== undefined && { onRemove: () => onName(null) })}
         />
       )}
-      {isShown && shown.compare && <VersionDiff version={shown} />}
+      {isShown && shown.compare && <VersionDiff version={shown} versions={names} />}
     </li>
   );
 }

@@ -6,18 +6,17 @@ import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { plain } from "../../debugger/parts/format";
 import { StatusMark, type AnyStatus } from "../../debugger/parts/StatusMark";
-import type { Difference } from "../../ipc/bindings/Difference";
-import type { ValueView } from "../../ipc/bindings/ValueView";
 import type { WhatIfResult } from "../../ipc/bindings/WhatIfResult";
 import type { WhatIfStatus } from "../../ipc/bindings/WhatIfStatus";
 import type { WhatIfView } from "../../ipc/bindings/WhatIfView";
-import { count, duration, listed, money } from "../../lib/intl";
+import { count, duration } from "../../lib/intl";
 import { whatIfIds } from "../../lib/testIds";
-import { problemText, t, type TextKey } from "../../lib/texts";
+import { t, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { askWhatIf } from "../../state/what-if";
 import { applyToGraph, takeBranch } from "./adopt";
 import { ordered, type SortColumn } from "./order";
+import { costOf, explained, numberOf } from "./report";
 
 const MARK: Record<WhatIfStatus, AnyStatus> = {
   queued: "waiting",
@@ -105,8 +104,6 @@ const go = ({ checkpointId }: WhatIfResult) => {
 };
 
 function Row({ grid, result, selected }: { grid: WhatIfView; result: WhatIfResult; selected: boolean }) {
-  const repeats = (grid.grid.repeat ?? 1) > 1;
-  const number = repeats ? `${result.row + 1}.${result.repeat + 1}` : String(result.row + 1);
   const name = grid.names[result.row] ?? "";
   const placed = result.checkpointId !== undefined;
   return (
@@ -117,7 +114,7 @@ function Row({ grid, result, selected }: { grid: WhatIfView; result: WhatIfResul
       data-testid={whatIfIds.result(result.row, result.repeat)}
       data-status={result.status}
     >
-      <td className="px-2 text-text-2">{number}</td>
+      <td className="px-2 text-text-2">{numberOf(grid, result)}</td>
       <td className="truncate px-2 text-sm" title={name}>
         {name}
       </td>
@@ -140,8 +137,7 @@ function Row({ grid, result, selected }: { grid: WhatIfView; result: WhatIfResul
         className="px-2 text-right text-text-2 max-[1100px]:hidden"
         title={result.unpriced && result.tokens > 0 ? t("whatIf.unpriced") : undefined}
       >
-        {result.cost.map(({ amount, currency }) => money(amount, currency)).join(" + ")}
-        {result.unpriced && result.tokens > 0 && "+"}
+        {costOf(result)}
       </td>
       <td className="px-2 text-right text-text-2">
         {result.status !== "queued" && result.status !== "running" && duration(result.millis)}
@@ -160,23 +156,6 @@ function Row({ grid, result, selected }: { grid: WhatIfView; result: WhatIfResul
     </tr>
   );
 }
-
-/** Why a row did not come to its end, what it asks, or what is different. */
-function explained(result: WhatIfResult): string {
-  if (result.problem !== undefined) return problemText(result.problem).message;
-  if (result.asks !== undefined) return result.asks;
-  if (result.status !== "done") return "";
-  if (result.changed === 0) return t("whatIf.same");
-  const shown = result.changes.slice(0, 4).map(change);
-  const more = result.changed - shown.length;
-  return listed([...shown, ...(more > 0 ? [t("whatIf.moreChanges", { n: more })] : [])]);
-}
-
-const short = (view: ValueView | undefined): string =>
-  view === undefined ? "–" : view.value === undefined ? `${view.head ?? ""}…` : plain(view.value, 60);
-
-const change = ({ pointer, left, right }: Difference): string =>
-  `${pointer.slice(1)} ${short(left)} → ${short(right)}`;
 
 function entriesOf(grid: WhatIfView, result: WhatIfResult): MenuEntry[] {
   const { threadId } = grid;

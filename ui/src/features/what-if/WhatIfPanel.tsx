@@ -7,6 +7,7 @@ import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
 import { Spinner } from "../../components/Spinner";
 import { useNow } from "../../debugger/parts/useNow";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { chooseGrid, loadGrids, seeGrid, useGrids, useThreadGrids } from "../../debugger/model/what-ifs";
 import type { WhatIfView } from "../../ipc/bindings/WhatIfView";
@@ -17,6 +18,7 @@ import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { showProblem, showToast } from "../../state/toasts";
 import { askWhatIf } from "../../state/what-if";
+import { gridText } from "./report";
 import { ResultTable } from "./ResultTable";
 
 export function WhatIfPanel() {
@@ -131,6 +133,7 @@ function Bar({ grids, grid, onNew }: BarProps) {
         {t(base.followed ? "whatIf.baseFollowed" : "whatIf.baseMoment")}
       </span>
       <span className="flex-1 @2xl:hidden" />
+      <CopyAnswer text={() => gridText(grid, results)} />
       {running ? (
         <Button
           size="small"

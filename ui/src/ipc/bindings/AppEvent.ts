@@ -3,6 +3,7 @@ import type { AttemptView } from "./AttemptView";
 import type { Breakpoints } from "./Breakpoints";
 import type { CheckpointView } from "./CheckpointView";
 import type { Diagnostic } from "./Diagnostic";
+import type { FailureView } from "./FailureView";
 import type { InterruptView } from "./InterruptView";
 import type { Pins } from "./Pins";
 import type { RunView } from "./RunView";
@@ -67,6 +68,10 @@ status: TaskStatus,
  * Why it failed.
  */
 error?: string, 
+/**
+ * The same as data.
+ */
+failure?: FailureView, 
 /**
  * Why it was not tried again although its node is, in words.
  */

@@ -2,7 +2,7 @@
 import type { Breakpoint } from "./Breakpoint";
 
 /**
- * `breakpoints.set`, and what both commands answer: all breakpoints of a graph.
+ * Answer of `breakpoints.get` and `breakpoints.change`: all breakpoints of a graph.
  */
 export type Breakpoints = { 
 /**

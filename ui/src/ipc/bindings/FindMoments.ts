@@ -34,6 +34,14 @@ since?: string,
  */
 until?: string, 
 /**
+ * Only moments that this version of a graph made: its id, or the beginning of it.
+ */
+graphVersion?: string, 
+/**
+ * Only threads whose runs have cost this much, in one currency, as far as their traces are kept.
+ */
+costFrom?: number, 
+/**
  * Only threads of this open document.
  */
 graphId?: string, 

@@ -33,6 +33,7 @@ export const formsIds = {
   inspectorDelete: "inspector-delete",
   inspectorConfig: "inspector-config",
   inspectorPolicy: "inspector-policy",
+  summary: "summary-template",
   policy: (part: string) => `policy-${part}`,
   openInside: "open-inside",
   askForTest: "inspector-test",

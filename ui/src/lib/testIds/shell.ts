@@ -26,6 +26,7 @@ export const shellIds = {
   nestedCanvas: "nested-canvas",
   nestedNode: (name: string) => `nested-node-${name}`,
   nestedPath: "nested-path",
+  nestedShow: "nested-show",
   stepOut: "step-out",
   connectionLost: "connection-lost",
   bottomBar: "bottom-bar",

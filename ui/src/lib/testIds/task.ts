@@ -1,7 +1,6 @@
 /** Test ids of the task page and the prompt playground. */
 export const taskIds = {
   back: "task-back",
-  copy: "task-copy",
   input: "task-input",
   log: "task-log",
   calls: "task-calls",
@@ -11,6 +10,8 @@ export const taskIds = {
   visitPrevious: "task-visit-previous",
   visitNext: "task-visit-next",
   noTask: "task-none",
+  joined: "task-joined",
+  notTaken: "task-not-taken",
   packets: "packets",
   packet: "packet",
   packetFilter: "packet-filter",

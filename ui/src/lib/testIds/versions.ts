@@ -1,5 +1,6 @@
 /** Test ids of versions of graphs, and of what a changed graph means for a thread. */
 export const versionsIds = {
+  against: "version-against",
   bar: "version-bar",
   canvas: "version-canvas",
   compare: "version-compare",

@@ -125,5 +125,4 @@ export const find = {
   "rename.problem.taken": "This name is taken.",
   "rename.problem.reserved": "Names that begin with __ are reserved.",
   "rename.problem.sign": "A name cannot contain : or |.",
-  "rename.edit": "rename {from} to {to}",
 } as const;

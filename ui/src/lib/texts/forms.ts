@@ -40,6 +40,11 @@ export const forms = {
   "forms.policy.visits": "Maximum visits per run",
   "forms.policy.visitsHelp": "Bounds a loop: the run stops before the node runs more often.",
   "forms.policy.visitsNone": "no limit",
+  "forms.summary": "Summary",
+  "forms.summary.nodeHelp":
+    "What a task did, in Markdown, for people who read the run: `state` is what it was given, `update` what it wrote.",
+  "forms.summary.graphHelp": "What a finished run did, in Markdown: `state` is what the run returns.",
+  "forms.summary.placeholder": "Refund of **{{ state.amount }}** approved",
   "forms.policy.fallback": "When all attempts fail",
   "forms.policy.fallback.none": "Fail the run",
   "forms.policy.fallback.value": "Continue with a fixed update",

@@ -30,5 +30,6 @@ export const pseudo: Catalogue = {
   >,
   commandNames,
   kindAliases: {},
+  backends: {},
   rust: accented,
 };

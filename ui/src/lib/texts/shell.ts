@@ -113,6 +113,8 @@ export const shell = {
   "shell.connection.refusedDetail":
     "Open the address that it printed in another tab of this browser. This page then continues by itself, with everything you typed.",
   "shell.nested": "Current nested graph",
+  "shell.nested.show": "Show where it stopped",
+  "shell.nested.look": "Show nested graph",
   "shell.past": "You are viewing the past",
   "shell.past.back": "Back to now",
   "shell.reopen.draft":
@@ -233,6 +235,9 @@ export const shell = {
   "canvas.command.escape": "Clear selection",
   "canvas.command.fitSelection": "Fit selection in view",
   "canvas.command.layoutSelection": "Arrange selected nodes",
+  "canvas.command.layoutAll": "Arrange all nodes",
+  "canvas.kept.one": "Kept {name} where it was placed.",
+  "canvas.kept.many": "Kept {n} nodes where they were placed.",
   "canvas.command.minimap": "Show or hide the minimap",
   "canvas.walk.left": "Select the node before",
   "canvas.walk.right": "Select the node after",

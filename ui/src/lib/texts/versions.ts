@@ -2,6 +2,13 @@
 export const versions = {
   "versions.reading": "Loading the version…",
   "versions.shown": "Version: {version}",
+  "versions.shownTwo": "Version: {version} → {other}",
+  "versions.against": "Compared with",
+  "versions.againstCurrent": "Compared with the current graph",
+  "versions.swap": "Swap versions",
+  "versions.diff.bothNone": "Both versions are the same.",
+  "versions.diff.bothLayoutOnly": "Both versions are the same, apart from their layout.",
+  "versions.diff.filesUnknown": "Changed since both versions, so not comparable: {files}",
   "versions.compare": "Compare",
   "versions.compareCommand": "Compare the shown version with the graph",
   "versions.restoreCommand": "Restore the shown version",

@@ -45,7 +45,7 @@ export const whatIf = {
   "whatIf.rubric": "Rubric",
   "whatIf.repeat": "Runs of each row",
   "whatIf.concurrency": "Rows at once",
-  "whatIf.seconds": "Time limit of a row (s)",
+  "whatIf.seconds": "Timeout per row (s)",
   "whatIf.tokens": "Token limit of a row",
   "whatIf.totalCost": "Cost limit of the grid",
   "whatIf.totalTokens": "Token limit of the grid",

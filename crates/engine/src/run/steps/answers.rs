@@ -1,8 +1,11 @@
 //! Answers of a resume, held against the questions that wait.
 
-use super::*;
+use super::Loop;
 use crate::base::ids::InterruptId;
-use crate::stream::error::UnknownInterruptReason;
+use crate::inspect::snapshot;
+use crate::stream::error::{RunError, UnknownInterruptReason};
+use crate::task;
+use crate::value::Value;
 
 impl Loop {
     /// Checks the answers with `strict_resume`: those that no waiting question takes are refused before anything is

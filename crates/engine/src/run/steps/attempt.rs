@@ -15,15 +15,15 @@ use crate::graph::node::Node;
 use crate::graph::rules::Rules;
 use crate::run::steps::breakpoints::breaks_before_retry;
 use crate::stream::events::{AttemptFailed, Payload, StreamMode, TaskWaited};
-use crate::task::{End, Outcome};
+use crate::task::{End, TaskOutcome};
 
 /// Runs `work` until it succeeds or no policy wants another attempt, and then lets the fallback do it. Every attempt is
 /// given a context of its own, and the node that replaces the failed one, if any.
-pub(crate) async fn run<F: Future<Output = Outcome>>(
+pub(crate) async fn run<F: Future<Output = TaskOutcome>>(
     rules: Option<Rules>,
     context: NodeContext,
     mut work: impl FnMut(NodeContext, Option<Arc<dyn Node>>) -> F,
-) -> Outcome {
+) -> TaskOutcome {
     let Some(rules) = rules else {
         return work(context, None).await;
     };
@@ -117,11 +117,11 @@ async fn report_waited(context: &NodeContext, waited: Duration) {
 }
 
 /// Makes one attempt, within its time limit.
-async fn once<F: Future<Output = Outcome>>(
+async fn once<F: Future<Output = TaskOutcome>>(
     rules: &Rules,
     context: &mut NodeContext,
     work: impl FnOnce(NodeContext) -> F,
-) -> Outcome {
+) -> TaskOutcome {
     let Some(timeout) = &rules.timeout else {
         return work(context.clone()).await;
     };
@@ -130,7 +130,7 @@ async fn once<F: Future<Output = Outcome>>(
     let attempt = work(context.clone());
     match timeout.bound(&context.info().node, &pulse, attempt).await {
         Ok(outcome) => outcome,
-        Err(failure) => Outcome {
+        Err(failure) => TaskOutcome {
             writes: Vec::new(),
             end: End::Failed(failure),
             answers: context.used_answers(),

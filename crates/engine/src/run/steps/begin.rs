@@ -1,11 +1,28 @@
 //! How a run begins: the thread is loaded, and the input becomes the state that the first step starts from.
 
+use std::sync::Arc;
+
 use super::answers::is_interrupt_id;
-use super::*;
-use crate::base::command::Target;
+use super::persist::StoreTime;
+use super::states::StartPoint;
+use super::{Loop, subgraph};
+use crate::base::clock::iso8601;
+use crate::base::command::{Command, CommandGraph, Target};
+use crate::base::ids::{CheckpointId, TaskId, ThreadId};
 use crate::checkpoint::run_claim::RunClaim;
-use crate::graph::other_branches::Began;
-use crate::state::entries::{Writer, add_command_writes};
+use crate::checkpoint::types::{CheckpointTuple, ListQuery, PendingWrite, Source, TaskWrites, reserved};
+use crate::graph::other_branches::RunStart;
+use crate::graph::scope::{Address, Replay};
+use crate::graph::task::{StepContext, TaskOrder};
+use crate::graph::writes::{Channel, Writes, named_writes, stored_writes};
+use crate::inspect::snapshot;
+use crate::state::entries::{UpdateAuthor, add_command_writes};
+use crate::state::live::{Applied, load};
+use crate::stream::error::RunError;
+use crate::stream::lifecycle::LifecycleStatus;
+use crate::stream::request::{Durability, Input};
+use crate::task::{self, applied_of};
+use crate::value::{Object, Value};
 
 /// The checkpoint that a run goes on from, among those of its thread.
 #[derive(Default)]
@@ -57,13 +74,18 @@ impl Loop {
             self.resumed.given.values_mut().for_each(Vec::clear);
         }
         let edited = matches!(self.progress.metadata.source, Source::Update | Source::Fork);
-        let forks = has_checkpoint && ((travels && (!edited || superseded)) || elsewhere);
+        let point = match (travels && (!edited || superseded)) || elsewhere {
+            _ if !has_checkpoint => StartPoint::Nothing,
+            true => StartPoint::Fork,
+            false => StartPoint::Checkpoint,
+        };
+        let forks = point == StartPoint::Fork;
         if !self.setup.shared.is_nested() {
             let start = self.progress.origin.as_ref().map(|(_, id)| id.clone());
             if let (Some(claim), false) = (&claim, forks) {
                 claim.goes_on(newest.clone().or_else(|| start.clone()));
             }
-            self.setup.shared.past.begin(Began {
+            self.setup.shared.past.begin(RunStart {
                 newest: newest.or_else(|| start.clone()),
                 start,
                 leaves: forks || is_input,
@@ -77,13 +99,13 @@ impl Loop {
                 self.replay_nested(edited);
             }
         }
-        self.note_questions(forks);
+        self.note_questions(point);
         if !is_input {
-            self.note_left(forks).await?;
+            self.note_left(point).await?;
         }
         match input {
-            Input::Command(command) => self.begin_command(command, has_checkpoint, forks).await,
-            _ if resuming => self.begin_resumed(&[], forks).await,
+            Input::Command(command) => self.begin_command(command, point).await,
+            _ if resuming => self.begin_resumed(&[], point).await,
             Input::Value(value) if !value.is_null() => self.begin_input(value).await,
             _ => Err(RunError::EmptyInput {
                 message: "Received no input for __start__: the thread has no checkpoint to go on from."
@@ -211,7 +233,7 @@ impl Loop {
     pub(super) async fn begin_resumed(
         &mut self,
         carried: &[PendingWrite],
-        forks: bool,
+        point: StartPoint,
     ) -> Result<(), RunError> {
         let writes: Vec<PendingWrite> = self.resumed.pending.iter().chain(carried).cloned().collect();
         let updated = self.live.apply_null_writes(&writes)?;
@@ -222,7 +244,7 @@ impl Loop {
         if let Some(lifecycle) = &self.setup.shared.config.lifecycle {
             lifecycle.on_resume(&self.lifecycle_event(LifecycleStatus::Pending));
         }
-        if forks {
+        if point == StartPoint::Fork {
             let addressed = self.setup.shared.address.get().is_some();
             let before = if addressed {
                 self.original_tasks()
@@ -298,11 +320,10 @@ impl Loop {
     pub(super) async fn begin_command(
         &mut self,
         command: Command,
-        has_checkpoint: bool,
-        forks: bool,
+        point: StartPoint,
     ) -> Result<(), RunError> {
         self.check_command(&command)?;
-        let twice = self.setup.shared.config.testing.double_command && !has_checkpoint;
+        let twice = self.setup.shared.config.testing.double_command && point == StartPoint::Nothing;
         let again = twice.then(|| task::input_of(&command));
         let resume = command.resume.clone();
         let mut writes = self.command_writes(command)?;
@@ -312,7 +333,7 @@ impl Loop {
             *self.setup.shared.answers.scalar.lock() = None;
             return self.begin_input(command).await;
         }
-        if !has_checkpoint {
+        if point == StartPoint::Nothing {
             if self.setup.shared.answers.scalar.lock().is_some() || by_id {
                 return Err(RunError::EmptyInput {
                     message: "There is nothing to resume: the thread has no checkpoint.".into(),
@@ -328,14 +349,14 @@ impl Loop {
             self.progress.updated = Some(self.live.apply_input(&mut task)?);
             return self.put(Source::Input).await;
         }
-        if forks {
+        if point == StartPoint::Fork {
             let carried = self.null_writes(0, &writes);
-            return self.begin_resumed(&carried, true).await;
+            return self.begin_resumed(&carried, point).await;
         }
         if !writes.is_empty() {
             self.store_command(&writes).await?;
         }
-        self.begin_resumed(&[], false).await
+        self.begin_resumed(&[], point).await
     }
 
     /// Refuses a command that the run cannot begin with.
@@ -383,7 +404,7 @@ impl Loop {
             }
         }
         if let Some(update) = &command.update {
-            add_command_writes(plan, Writer::Command, update, &mut writes)
+            add_command_writes(plan, UpdateAuthor::Command, update, &mut writes)
                 .map_err(RunError::invalid_update)?;
         }
         Ok(writes)
@@ -434,7 +455,7 @@ impl Loop {
             self.live.leave_behind(&self.resumed.pending);
         }
         if let Some(persister) = &mut self.persister {
-            persister.task(record, true).await?;
+            persister.task(record, StoreTime::AtOnce).await?;
         }
         Ok(())
     }

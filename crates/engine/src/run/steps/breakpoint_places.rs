@@ -1,9 +1,12 @@
 //! Moments at the places of breakpoints, after a step.
 
+use super::Loop;
 use super::breakpoints::{Breakpoints, Moment, means, short};
-use super::*;
+use crate::base::ids::{Name, TaskId};
 use crate::checkpoint::types::reserved::END;
 use crate::policy::breakpoint::{BreakpointLimit, BreakpointPlace, WhenBroken};
+use crate::task::{self, Task};
+use crate::value::{Object, Value};
 
 impl Loop {
     /// Returns the tasks of nodes: not the one that takes the input, and no calls.

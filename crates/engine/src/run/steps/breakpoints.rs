@@ -2,13 +2,22 @@
 
 use std::time::Instant;
 
-use super::*;
+use super::Loop;
 use crate::base::failure::Failure;
+use crate::base::ids::{Name, TaskId};
 use crate::checkpoint::types::reserved::END;
-use crate::graph::scope::graph_path;
+use crate::graph::compiled::Graph;
+use crate::graph::context::NodeContext;
+use crate::graph::scope::{Shared, graph_path};
 use crate::policy::breakpoint::{
     Action, Acts, Breakpoint, BreakpointHit, BreakpointLimit, BreakpointPlace, WhenBroken,
 };
+use crate::stream::error::RunError;
+use crate::stream::events::{Interrupt, Payload, StreamMode};
+use crate::stream::request::Durability;
+use crate::stream::run_config::RunConfig;
+use crate::task::Task;
+use crate::value::{Object, Value};
 
 /// The breakpoints of one graph of a run.
 pub(super) struct Breakpoints {

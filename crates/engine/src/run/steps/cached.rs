@@ -1,7 +1,11 @@
 //! Results that are kept from one run to another.
 
-use super::*;
+use super::Loop;
+use super::persist::StoreTime;
+use super::report::UpdateSource;
+use crate::graph::writes::{Channel, Writes, resolve};
 use crate::policy::cache::{CacheKey, CachePolicy, CachedWrites};
+use crate::stream::error::RunError;
 
 impl Loop {
     fn cache_key(&self, place: usize) -> Option<CacheKey> {
@@ -50,11 +54,12 @@ impl Loop {
             .map(|(channel, value)| (resolve(&self.setup.plan, &channel), value))
             .collect();
         let head = self.open.tasks[place].head.clone();
-        let record = self.record(&head, &writes, true);
+        let record = self.record_pending(&head, &writes);
         if let Some(persister) = &mut self.persister {
-            persister.task(record, true).await?;
+            persister.task(record, StoreTime::AtOnce).await?;
         }
-        self.emit_update(&self.open.tasks[place], &writes, true).await;
+        self.emit_update(&self.open.tasks[place], &writes, UpdateSource::Stored)
+            .await;
         self.open.tasks[place].writes = writes;
         Ok(true)
     }

@@ -1,9 +1,18 @@
 //! What the tasks of a super-step call: each call becomes a task of the same step.
 
+use std::collections::HashMap;
+
 use tokio::sync::mpsc;
 
-use super::*;
+use super::Loop;
+use crate::base::ids::TaskId;
+use crate::graph::call::{Call, Reply, TaskFn};
 use crate::graph::options::NodeOptions;
+use crate::graph::scope::Shared;
+use crate::graph::writes::{Writes, resolve};
+use crate::inspect::snapshot;
+use crate::stream::error::RunError;
+use crate::task;
 
 /// The calls that the tasks of a step make.
 pub(super) struct Calls {

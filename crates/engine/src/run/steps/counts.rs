@@ -1,7 +1,11 @@
 //! What a run counts as it goes: its work, the size of its state, and how often it comes to a node.
 
-use super::*;
+use super::Loop;
+use super::packets::Packets;
+use crate::graph::plan::ChannelIx;
+use crate::graph::writes::Writes;
 use crate::policy::bounds::{Beyond, Bound};
+use crate::stream::error::RunError;
 
 fn beyond(Beyond(bound, limit): Beyond) -> RunError {
     RunError::Bound { bound, limit }

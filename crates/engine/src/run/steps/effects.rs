@@ -1,11 +1,20 @@
 //! What happens before a task whose work was begun or done already: it is used, done again, asked about, or not begun.
 
-use super::*;
+use super::Loop;
+use super::persist::StoreTime;
+use crate::base::failure::failure_of;
+use crate::base::ids::{CheckpointId, Name, TaskId};
+use crate::checkpoint::types::{PendingWrite, reserved};
 use crate::graph::node::NodeOutput;
 use crate::graph::other_branches::Visit;
+use crate::graph::plan::Plan;
+use crate::graph::writes::{Channel, Writes, resolve};
 use crate::inspect::other_branches::{Scene, Visits};
+use crate::inspect::snapshot;
 use crate::policy::effect::{Effect, EffectPolicy, EffectState};
-use crate::task::Instead;
+use crate::stream::error::RunError;
+use crate::task::{self, Substitute, Task};
+use crate::value::{Object, Value};
 
 /// The decision on how a task with an effect begins.
 #[derive(Default)]
@@ -17,7 +26,7 @@ pub(super) struct Decided {
     /// What is noted beside the task's writes.
     pub(super) note: Option<Value>,
     /// What happens instead of the node's work.
-    pub(super) instead: Option<Instead>,
+    pub(super) instead: Option<Substitute>,
     /// What another task wrote is taken for what this one would.
     uses: Option<Writes>,
     /// It is stored that the work has begun, before it does.
@@ -88,17 +97,28 @@ enum EffectAnswer {
 }
 
 impl Doubt {
-    fn of(visit: &Visit, same_input: bool) -> Self {
+    /// Creates the doubt about work that was done on another branch with the same input.
+    fn of_same(visit: &Visit) -> Self {
+        let has_result = visit.state == EffectState::Done && !visit.writes.is_empty();
+        Self {
+            same_input: true,
+            uses: has_result.then(|| visit.writes.clone()),
+            key: Some(visit.key.clone()),
+            ..Self::of_other(visit)
+        }
+    }
+
+    /// Creates the doubt about work that was done on another branch with another input.
+    fn of_other(visit: &Visit) -> Self {
         Self {
             state: visit.state,
-            same_input,
+            same_input: false,
             own: false,
             at: visit.ts.clone(),
             root: visit.root.clone(),
             failure: None,
-            uses: (same_input && visit.state == EffectState::Done && !visit.writes.is_empty())
-                .then(|| visit.writes.clone()),
-            key: same_input.then(|| visit.key.clone()),
+            uses: None,
+            key: None,
             instead: Some(visit.task_id.clone()),
         }
     }
@@ -267,7 +287,7 @@ impl Loop {
             let open = task.writes.is_empty() && task.failed().is_none();
             if let Some(update) = self.pinned(place).filter(|_| open).cloned() {
                 let decided = Decided {
-                    instead: Some(Instead::Pinned(update)),
+                    instead: Some(Substitute::Pinned(update)),
                     ..Decided::default()
                 };
                 self.open.decided.insert(place, decided);
@@ -293,7 +313,7 @@ impl Loop {
             });
         }
         decided.seals &= decided.instead.is_none() && decided.uses.is_none();
-        if matches!(decided.instead, Some(Instead::Ask(..))) {
+        if matches!(decided.instead, Some(Substitute::Ask(..))) {
             // What a question is about is found again when it is answered.
             decided.note = earlier.note.map(|note| note.write.value.clone());
         }
@@ -365,8 +385,8 @@ impl Loop {
         };
         Ok(match self.setup.shared.past.take(&scene, task, effect).await? {
             Visits::None => None,
-            Visits::Same(visit) => Some(Doubt::of(&visit, true)),
-            Visits::Other(visit) => Some(Doubt::of(&visit, false)),
+            Visits::Same(visit) => Some(Doubt::of_same(&visit)),
+            Visits::Other(visit) => Some(Doubt::of_other(&visit)),
         })
     }
 
@@ -386,23 +406,23 @@ impl Loop {
         let mut used = before.min(given.len());
         decided.key = doubt.key.clone();
         match self.verdict(task, effect, doubt)? {
-            Verdict::Begin => {}
-            Verdict::Use => decided.uses = doubt.uses.clone(),
-            Verdict::Ask => loop {
+            EffectVerdict::Begin => {}
+            EffectVerdict::Use => decided.uses = doubt.uses.clone(),
+            EffectVerdict::Ask => loop {
                 if used == given.len() {
                     given.extend(self.setup.shared.answers.scalar.lock().take());
                 }
                 let Some(answer) = given.get(used) else {
                     let refused = used > before;
                     let question = doubt.question(&self.setup.plan, &task.name, effect, refused);
-                    decided.instead = Some(Instead::Ask(question, used));
+                    decided.instead = Some(Substitute::Ask(question, used));
                     break;
                 };
                 used += 1;
                 match doubt.answer(answer) {
                     Some(EffectAnswer::Again) => {}
                     Some(EffectAnswer::Use) => decided.uses = doubt.uses.clone(),
-                    Some(EffectAnswer::Give(output)) => decided.instead = Some(Instead::Give(output)),
+                    Some(EffectAnswer::Give(output)) => decided.instead = Some(Substitute::Give(output)),
                     None => continue,
                 }
                 break;
@@ -447,27 +467,27 @@ impl Loop {
     }
 
     /// Returns the verdict of the run's policy.
-    fn verdict(&self, task: &Task, effect: Effect, doubt: &Doubt) -> Result<Verdict, RunError> {
+    fn verdict(&self, task: &Task, effect: Effect, doubt: &Doubt) -> Result<EffectVerdict, RunError> {
         let config = &self.setup.shared.config;
         let of_node = config.effects_of.get(&task.name).copied();
         let policy = of_node.unwrap_or(config.effects);
         if doubt.state != EffectState::Done && effect != Effect::Once {
             // With the same key nothing is done twice; and of what says nothing, only what was done is known.
-            return Ok(Verdict::Begin);
+            return Ok(EffectVerdict::Begin);
         }
         let policy = match (policy, doubt.own) {
-            (EffectPolicy::Again, _) => return Ok(Verdict::Begin),
+            (EffectPolicy::Again, _) => return Ok(EffectVerdict::Begin),
             // Nobody knows how far it came, and there is somebody to ask: the task stands where it broke off.
             (_, true) => EffectPolicy::Ask,
-            (EffectPolicy::Reuse, _) if doubt.uses.is_some() => return Ok(Verdict::Use),
+            (EffectPolicy::Reuse, _) if doubt.uses.is_some() => return Ok(EffectVerdict::Use),
             (EffectPolicy::Reuse, _) if of_node.is_some() && config.effects != EffectPolicy::Reuse => {
                 config.effects
             }
             (policy, _) => policy,
         };
         match policy {
-            EffectPolicy::Again => Ok(Verdict::Begin),
-            EffectPolicy::Ask => Ok(Verdict::Ask),
+            EffectPolicy::Again => Ok(EffectVerdict::Begin),
+            EffectPolicy::Ask => Ok(EffectVerdict::Ask),
             EffectPolicy::Reuse | EffectPolicy::Stop => Err(RunError::Effect {
                 node: task.name.clone(),
                 task_id: task.id().clone(),
@@ -493,19 +513,22 @@ impl Loop {
             let head = self.open.tasks[place].head.clone();
             if let Some(writes) = decided.uses.take() {
                 let stored: Writes = noted.into_iter().chain(writes.iter().cloned()).collect();
-                let record = self.record(&head, &stored, true);
-                let others = self.open.tasks.len() > 1;
+                let record = self.record_pending(&head, &stored);
+                let time = match self.open.tasks.len() > 1 {
+                    true => StoreTime::AtOnce,
+                    false => StoreTime::WithNext,
+                };
                 if let Some(persister) = &mut self.persister {
-                    persister.task(record, others).await?;
+                    persister.task(record, time).await?;
                 }
                 if self.shows(&[]) {
                     self.emit_outcome(place, &writes, &[], None).await;
                 }
                 self.open.tasks[place].writes = writes;
             } else if let Some(noted) = noted.filter(|_| seals) {
-                let record = self.record(&head, &vec![noted], true);
+                let record = self.record_pending(&head, &vec![noted]);
                 if let Some(persister) = &mut self.persister {
-                    persister.task(record, true).await?;
+                    persister.task(record, StoreTime::AtOnce).await?;
                     sealed = true;
                 }
             }
@@ -527,7 +550,7 @@ impl Loop {
     }
 }
 
-enum Verdict {
+enum EffectVerdict {
     Begin,
     Use,
     Ask,

@@ -8,17 +8,22 @@ use std::task::Poll;
 use std::time::Instant;
 
 use futures::future::OptionFuture;
-use tokio::task::JoinError;
+use tokio::task::{JoinError, JoinSet};
+use tracing::Instrument;
 
 use super::deadline::Expiry;
-use super::tasks::{BREATHER, Ended};
-use super::*;
+use super::tasks::{BREATHER, StepOutcome};
+use super::{Loop, MAX_TASKS_AT_ONCE, Stop};
+use crate::graph::call::Call;
 use crate::policy::pace::MANY;
+use crate::stream::error::RunError;
+use crate::stream::events::StreamMode;
+use crate::task::TaskOutcome;
 
 /// Work that goes on where the run is.
 pub(super) struct InlineTask<'a> {
     pub(super) place: usize,
-    pub(super) work: Pin<&'a mut (dyn Future<Output = Outcome> + Send)>,
+    pub(super) work: Pin<&'a mut (dyn Future<Output = TaskOutcome> + Send)>,
     /// True while the run is in the very poll in which the work was begun and had to wait.
     pub(super) just_begun: &'a AtomicBool,
 }
@@ -29,7 +34,7 @@ pub(super) struct Executor<'a> {
     /// Places of tasks that have not begun.
     queue: VecDeque<usize>,
     /// Tasks of the runtime.
-    running: JoinSet<(usize, Outcome)>,
+    running: JoinSet<(usize, TaskOutcome)>,
     /// How many of them were called by others.
     calls_running: usize,
     /// The task that goes on where the run is.
@@ -40,15 +45,15 @@ pub(super) struct Executor<'a> {
     full_since: Option<tokio::time::Instant>,
     planned: usize,
     /// Completions that a schedule holds back, and how many it has let go.
-    held: Vec<(usize, Outcome)>,
+    held: Vec<(usize, TaskOutcome)>,
     turn: usize,
     /// Nothing is emitted any more.
     silent: bool,
-    ended: Ended,
+    ended: StepOutcome,
 }
 
 impl<'a> Executor<'a> {
-    pub(super) fn new(run: &'a mut Loop, queue: VecDeque<usize>, ended: Ended) -> Self {
+    pub(super) fn new(run: &'a mut Loop, queue: VecDeque<usize>, ended: StepOutcome) -> Self {
         Self {
             full_since: None,
             planned: run.open.tasks.len(),
@@ -113,7 +118,10 @@ impl<'a> Executor<'a> {
     }
 
     /// Returns the outcome of a task of the runtime.
-    fn joined(&mut self, joined: Result<(usize, Outcome), JoinError>) -> Result<(usize, Outcome), RunError> {
+    fn joined(
+        &mut self,
+        joined: Result<(usize, TaskOutcome), JoinError>,
+    ) -> Result<(usize, TaskOutcome), RunError> {
         // Panics are caught inside; what is left is a runtime that shuts down.
         let joined = joined.map_err(|_| RunError::Cancelled)?;
         self.calls_running -= usize::from(self.run.open.tasks[joined.0].is_call());
@@ -133,7 +141,7 @@ impl<'a> Executor<'a> {
         Ok(())
     }
 
-    async fn take_up_or_hold(&mut self, place: usize, outcome: Outcome) -> Result<(), RunError> {
+    async fn take_up_or_hold(&mut self, place: usize, outcome: TaskOutcome) -> Result<(), RunError> {
         // What the task called before it ended is begun before its end is emitted.
         self.begin_calls().await?;
         match self.run.setup.shared.config.testing.schedule {
@@ -282,7 +290,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Records how a task ended. What takes over from it goes to the front of the queue.
-    async fn take_up(&mut self, place: usize, outcome: Outcome) -> Result<(), RunError> {
+    async fn take_up(&mut self, place: usize, outcome: TaskOutcome) -> Result<(), RunError> {
         let others =
             self.running.len() + self.queue.len() + self.held.len() + usize::from(self.here.is_some());
         let others = others + self.run.open.held.iter().filter(|held| **held).count();

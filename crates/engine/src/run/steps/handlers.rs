@@ -1,9 +1,16 @@
 //! What takes over from tasks that failed: tasks of the same step, made when the failure is known.
 
-use super::*;
-use crate::base::failure::Failure;
+use std::collections::{HashMap, HashSet};
+
+use super::Loop;
+use crate::base::failure::{Failure, failure_of, repr};
+use crate::base::ids::TaskId;
+use crate::checkpoint::types::{PendingWrite, reserved};
 use crate::graph::handler::NodeFailed;
 use crate::graph::plan::NodeIx;
+use crate::graph::task::TaskHeader;
+use crate::graph::writes::Channel;
+use crate::task;
 
 impl Loop {
     /// Returns the node that takes over when this task fails.
@@ -19,12 +26,11 @@ impl Loop {
         failed
             .writes
             .push((Channel::Named(reserved::ERROR.into()), shown.into()));
-        let name = self.setup.plan.node(handler).name.clone();
         let failure = NodeFailed {
             node: failed.name.clone(),
             error,
         };
-        let task = task::taking_over(failed, (handler, name), failure);
+        let task = task::taking_over(failed, handler, failure);
         self.open.tasks.push(task);
         self.open.tasks.len() - 1
     }

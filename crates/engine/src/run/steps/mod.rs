@@ -3,46 +3,30 @@
 //! A super-step is a transaction. What a task writes reaches no channel before every task of the step has finished;
 //! until then it is a pending write of the checkpoint the step started from, and a resume takes it from there.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 
-use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
 
-use crate::base::clock::iso8601;
-use crate::base::command::{Command, CommandGraph};
-use crate::base::failure::{failure_of, repr};
-use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
-use crate::checkpoint::checkpointer::Checkpointer;
-use crate::checkpoint::types::{
-    CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
-};
-use crate::graph::call::{Call, Reply, TaskFn};
+use crate::base::ids::Name;
+use crate::checkpoint::types::Source;
 use crate::graph::compiled::Graph;
-use crate::graph::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
-use crate::graph::node::{Interrupted, NodeError};
-use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
-use crate::graph::scope::{Address, Persistence, Replay, Shared};
-use crate::graph::task::{GraphScope, StepContext, TaskHeader, TaskOrder};
-use crate::graph::writes::{Channel, Writes, named_writes, resolve, stored_writes};
-use crate::inspect::snapshot;
-use crate::policy::cache::NodeCache;
-use crate::policy::limits::{Gate, Limits};
+use crate::graph::node::NodeError;
+use crate::graph::plan::{ChannelIx, Shown};
+use crate::graph::scope::{Persistence, Shared};
+use crate::graph::task::{GraphScope, StepContext};
 use crate::run::steps::persist::Persister;
-use crate::state::live::{Applied, Live, load};
+use crate::state::live::{Applied, Live};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
-use crate::stream::events::{
-    CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, TaskWaited, Update,
-};
+use crate::stream::events::{Payload, StreamMode};
 use crate::stream::lifecycle::{LifecycleEvent, LifecycleStatus};
-use crate::stream::metrics::{Activity, Meter, StateSize};
+use crate::stream::metrics::{Activity, Meter};
 use crate::stream::request::{Durability, Input, Output, RunResult, RunStatus};
 use crate::stream::run_config::RunConfig;
 use crate::task::spans::{self, Ending};
-use crate::task::{self, End, Outcome, Task, applied_of};
-use crate::value::{List, Object, Value};
+use crate::task::{self, Task, applied_of};
+use crate::value::Value;
 
 mod answers;
 pub(crate) mod attempt;
@@ -51,6 +35,7 @@ mod breakpoint_places;
 mod breakpoints;
 mod cached;
 mod calls;
+mod conclusion;
 mod counts;
 mod deadline;
 mod effects;
@@ -68,12 +53,8 @@ mod tasks;
 mod work;
 
 use breakpoints::Breakpoints;
-use calls::Calls;
 use deadline::Deadline;
-use effects::Decided;
-use packets::Packets;
-use questions::Questions;
-use states::{OpenStep, Progress, Report, Resumed, Setup};
+use states::{OpenStep, Report, Resumed, Setup, StepProgress};
 
 /// Reason why the loop stopped without an error.
 enum Stop {
@@ -87,7 +68,7 @@ pub(crate) struct Loop {
     setup: Setup,
     persister: Option<Persister>,
     live: Live,
-    progress: Progress,
+    progress: StepProgress,
     open: OpenStep,
     resumed: Resumed,
     report: Report,
@@ -203,7 +184,7 @@ impl Loop {
         Self {
             persister,
             live,
-            progress: Progress::new(&shared),
+            progress: StepProgress::new(&shared),
             open: OpenStep::new(&shared),
             resumed: Resumed::new(resuming),
             report: Report::default(),
@@ -251,7 +232,9 @@ impl Loop {
                 .as_ref()
                 .is_some_and(|claim| claim.lost().is_some());
             let stored = match &mut self.persister {
-                Some(persister) if !is_lost => persister.finish(worth_storing).await,
+                Some(persister) if !is_lost && (worth_storing || !persister.waits_for_end()) => {
+                    persister.finish().await
+                }
                 _ => Ok(()),
             };
             let lost = self.setup.shared.claim.as_ref().and_then(|claim| claim.lost());

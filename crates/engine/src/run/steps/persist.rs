@@ -7,13 +7,23 @@ use tokio::sync::{mpsc, oneshot};
 use crate::base::ids::{CheckpointId, Name, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::graph_version::GraphVersion;
-use crate::checkpoint::run_claim::{KeepAlive, RunClaim};
+use crate::checkpoint::run_claim::{ClaimTurn, KeepAlive, RunClaim};
 use crate::checkpoint::types::{Checkpoint, Commit, Put, StorageError, TaskWrites, reserved};
 use crate::stream::error::RunError;
 use crate::stream::metrics::{Activity, Busy, Meter};
 use crate::stream::request::Durability;
 
-enum Order {
+/// Time at which something is handed to the backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoreTime {
+    /// Now.
+    AtOnce,
+    /// Together with the next checkpoint, in one transaction.
+    WithNext,
+}
+
+/// A request to the worker that stores commits.
+enum PersistRequest {
     Commit(Box<Commit>),
     Flush(oneshot::Sender<Result<(), StorageError>>),
 }
@@ -25,7 +35,7 @@ pub(crate) struct Persister {
     thread: ThreadId,
     ns: Name,
     pub(crate) durability: Durability,
-    worker: Option<mpsc::Sender<Order>>,
+    worker: Option<mpsc::Sender<PersistRequest>>,
     /// Task writes that wait for the checkpoint of their step.
     held: Vec<TaskWrites>,
     /// Withdrawals of questions, which go with the next commit.
@@ -54,7 +64,7 @@ const QUEUE: usize = 256;
 async fn store(
     saver: Arc<dyn Checkpointer>,
     claim: Option<Arc<RunClaim>>,
-    mut orders: mpsc::Receiver<Order>,
+    mut orders: mpsc::Receiver<PersistRequest>,
 ) {
     let mut failed = None;
     let mut waiting = Vec::new();
@@ -63,8 +73,8 @@ async fn store(
         let mut flushes = Vec::new();
         for order in waiting.drain(..) {
             match order {
-                Order::Commit(commit) => commits.push(*commit),
-                Order::Flush(done) => flushes.push(done),
+                PersistRequest::Commit(commit) => commits.push(*commit),
+                PersistRequest::Flush(done) => flushes.push(done),
             }
         }
         // After a failure nothing later may be stored: the thread would have a hole.
@@ -120,17 +130,16 @@ impl Persister {
         Ok(GraphVersion::is_kept(&*self.saver, &self.thread, &version.id).await?)
     }
 
-    /// Creates a commit; with `ends` it is the run's last.
-    fn commit(&self, writes: Vec<TaskWrites>, put: Option<Put>, ends: bool) -> Commit {
+    /// Creates a commit, which takes this turn with the claim of the run.
+    fn commit(&self, writes: Vec<TaskWrites>, put: Option<Put>, turn: ClaimTurn) -> Commit {
+        // A nested graph does not end the claim of the run.
+        let turn = if self.is_root() { turn } else { ClaimTurn::GoesOn };
         let commit = Commit {
             thread: self.thread.clone(),
             ns: self.ns.clone(),
             writes,
             put,
-            claim: self
-                .claim
-                .as_ref()
-                .map(|claim| claim.shown(ends && self.is_root())),
+            claim: self.claim.as_ref().map(|claim| claim.shown(turn)),
         };
         if let Some(meter) = &self.meter {
             meter.commit(&commit);
@@ -163,7 +172,7 @@ impl Persister {
         self.catch_up().await?;
         if claim.is_new() {
             let _waits = self.waits();
-            self.store_here(vec![claim.commit(false)]).await?;
+            self.store_here(vec![claim.commit(ClaimTurn::GoesOn)]).await?;
         }
         self.settle().await?;
         if claim.is_open() {
@@ -177,13 +186,13 @@ impl Persister {
         self.meter.as_ref().map(|meter| meter.enter(Activity::Storage))
     }
 
-    /// Takes the writes of a finished task. They are stored at once when other tasks of the step are still running, and
+    /// Takes the writes of a finished task. They are stored at once while other tasks of the step are running, and
     /// with the step's checkpoint otherwise: one transaction for a step of one task.
-    pub(crate) async fn task(&mut self, writes: TaskWrites, others_running: bool) -> Result<(), RunError> {
+    pub(crate) async fn task(&mut self, writes: TaskWrites, time: StoreTime) -> Result<(), RunError> {
         self.held.push(writes);
-        if others_running && self.durability != Durability::Exit {
+        if time == StoreTime::AtOnce && self.durability != Durability::Exit {
             let _waits = self.waits();
-            let commit = self.take_held(None, false);
+            let commit = self.take_held(None, ClaimTurn::GoesOn);
             self.enqueue(commit).await?;
         }
         Ok(())
@@ -200,22 +209,25 @@ impl Persister {
             return Ok(());
         }
         let _waits = self.waits();
-        let commit = self.take_held(None, false);
+        let commit = self.take_held(None, ClaimTurn::GoesOn);
         self.enqueue(commit).await
     }
 
-    fn take_held(&mut self, put: Option<Put>, ends: bool) -> Commit {
+    fn take_held(&mut self, put: Option<Put>, turn: ClaimTurn) -> Commit {
         let mut writes = std::mem::take(&mut self.withdrawn);
         writes.append(&mut self.held);
-        self.commit(writes, put, ends)
+        self.commit(writes, put, turn)
     }
 
     /// Stores a new checkpoint, with the writes that led to it. One that may wait is stored with the next one, in one
     /// transaction.
-    pub(crate) async fn checkpoint(&mut self, put: Put, may_wait: bool) -> Result<(), RunError> {
+    pub(crate) async fn checkpoint(&mut self, put: Put, time: StoreTime) -> Result<(), RunError> {
         let _waits = self.waits();
         // Where nothing runs next the run has come to its end.
-        let ends = put.checkpoint.next.is_empty() && !may_wait;
+        let turn = match time {
+            StoreTime::AtOnce if put.checkpoint.next.is_empty() => ClaimTurn::Ends,
+            _ => ClaimTurn::GoesOn,
+        };
         match self.durability {
             Durability::Exit => {
                 self.close_step();
@@ -223,15 +235,15 @@ impl Persister {
                 Ok(())
             }
             Durability::Async => {
-                let commit = self.take_held(Some(put), ends);
+                let commit = self.take_held(Some(put), turn);
                 self.enqueue(commit).await
             }
             Durability::Sync => {
-                let commit = self.take_held(Some(put), ends);
+                let commit = self.take_held(Some(put), turn);
                 if self.worker.is_some() {
                     self.enqueue(commit).await?;
                     self.flush().await
-                } else if may_wait {
+                } else if time == StoreTime::WithNext {
                     self.ahead = Some(commit);
                     Ok(())
                 } else if let Some(before) = self.ahead.take() {
@@ -289,12 +301,13 @@ impl Persister {
         self.deltas.push(writes);
     }
 
-    /// Stores everything so far before it returns. What waits for the end of the run is stored only when it is
-    /// `worth_storing`.
-    pub(crate) async fn finish(&mut self, worth_storing: bool) -> Result<(), RunError> {
-        if !worth_storing && self.durability == Durability::Exit {
-            return Ok(());
-        }
+    /// Returns whether everything waits for the end of the run.
+    pub(crate) fn waits_for_end(&self) -> bool {
+        self.durability == Durability::Exit
+    }
+
+    /// Stores everything so far before it returns, also what waited for the end of the run.
+    pub(crate) async fn finish(&mut self) -> Result<(), RunError> {
         let _waits = self.waits();
         if let Some(mut put) = self.last.take() {
             let mut deltas = std::mem::take(&mut self.deltas);
@@ -311,7 +324,7 @@ impl Persister {
                         changes: Vec::new(),
                         seen: Vec::new(),
                     };
-                    let commit = self.commit(Vec::new(), Some(stub), false);
+                    let commit = self.commit(Vec::new(), Some(stub), ClaimTurn::GoesOn);
                     self.enqueue(commit).await?;
                 }
                 let anchor = put.checkpoint.parent.clone();
@@ -320,11 +333,15 @@ impl Persister {
                 }
             }
             deltas.append(&mut self.withdrawn);
-            let commit = self.commit(deltas, Some(put), self.held.is_empty());
+            let turn = match self.held.is_empty() {
+                true => ClaimTurn::Ends,
+                false => ClaimTurn::GoesOn,
+            };
+            let commit = self.commit(deltas, Some(put), turn);
             self.enqueue(commit).await?;
         }
         if !self.held.is_empty() || !self.withdrawn.is_empty() {
-            let commit = self.take_held(None, true);
+            let commit = self.take_held(None, ClaimTurn::Ends);
             self.enqueue(commit).await?;
         }
         self.catch_up().await?;
@@ -343,8 +360,8 @@ impl Persister {
             .clone()
             .filter(|claim| claim.is_open() && claim.lost().is_none())
         {
-            Some(claim) if self.worker.is_some() => self.enqueue(claim.commit(true)).await,
-            Some(claim) => self.store_here(vec![claim.commit(true)]).await,
+            Some(claim) if self.worker.is_some() => self.enqueue(claim.commit(ClaimTurn::Ends)).await,
+            Some(claim) => self.store_here(vec![claim.commit(ClaimTurn::Ends)]).await,
             None => Ok(()),
         }
     }
@@ -358,7 +375,7 @@ impl Persister {
     async fn flush(&mut self) -> Result<(), RunError> {
         let Some(worker) = &self.worker else { return Ok(()) };
         let (done, wait) = oneshot::channel();
-        if worker.send(Order::Flush(done)).await.is_ok()
+        if worker.send(PersistRequest::Flush(done)).await.is_ok()
             && let Ok(result) = wait.await
         {
             result?;
@@ -375,7 +392,7 @@ impl Persister {
         let first = self.ahead.take().into_iter();
         for commit in first.chain([commit]).chain(self.version.take()) {
             // The worker ends only when this sender is dropped, so sending cannot fail while it lives.
-            let _ = worker.send(Order::Commit(Box::new(commit))).await;
+            let _ = worker.send(PersistRequest::Commit(Box::new(commit))).await;
         }
         Ok(())
     }

@@ -1,6 +1,11 @@
 //! The checkpoints that a run makes.
 
-use super::*;
+use super::Loop;
+use super::persist::StoreTime;
+use crate::base::clock::iso8601;
+use crate::checkpoint::types::{Metadata, Put, Source};
+use crate::state::delta::CheckpointUse;
+use crate::stream::error::RunError;
 
 impl Loop {
     /// Makes and stores the checkpoint of the state as it is now; the next step starts from it.
@@ -9,8 +14,11 @@ impl Loop {
         self.progress.loaded = false;
         self.progress.step += 1;
         // Nothing of the user's runs between an input and what START makes of it, and nobody knows of it.
-        let may_wait =
-            source == Source::Input && !self.setup.plan.start_routes() && !self.wants_checkpoints();
+        let time =
+            match source == Source::Input && !self.setup.plan.start_routes() && !self.wants_checkpoints() {
+                true => StoreTime::WithNext,
+                false => StoreTime::AtOnce,
+            };
         let Some(persister) = &mut self.persister else {
             return Ok(());
         };
@@ -42,8 +50,11 @@ impl Loop {
         }
         let id = self.setup.shared.ids.next(after.as_ref());
         let ts = iso8601(self.setup.shared.clock.now_ms());
-        let settle = persister.durability != Durability::Exit;
-        if !settle && self.setup.plan.deltas.is_empty() {
+        let usage = match persister.waits_for_end() {
+            true => CheckpointUse::Provisional,
+            false => CheckpointUse::Base,
+        };
+        if usage == CheckpointUse::Provisional && self.setup.plan.deltas.is_empty() {
             // Only the last one is stored, so only that one is made. What deltas count goes from one to the next.
             persister.close_step();
             self.progress.current = id;
@@ -55,7 +66,7 @@ impl Loop {
             ts,
             self.progress.metadata.clone(),
             self.progress.updated.as_deref(),
-            settle,
+            usage,
         );
         // What the checkpoint counts is shown with it.
         self.progress.metadata.user = checkpoint.metadata.user.clone();
@@ -65,7 +76,7 @@ impl Loop {
             changes,
             seen,
         };
-        persister.checkpoint(put, may_wait).await
+        persister.checkpoint(put, time).await
     }
 
     /// Makes the last checkpoint of a run that stores no other. The state is as it was when its step ended.
@@ -74,9 +85,13 @@ impl Loop {
             return;
         };
         let (id, metadata) = (self.progress.current.clone(), self.progress.metadata.clone());
-        let (checkpoint, changes, seen) =
-            self.live
-                .checkpoint(id, ts, metadata, self.progress.updated.as_deref(), false);
+        let (checkpoint, changes, seen) = self.live.checkpoint(
+            id,
+            ts,
+            metadata,
+            self.progress.updated.as_deref(),
+            CheckpointUse::Provisional,
+        );
         persister.keep_last(Put {
             checkpoint,
             changes,

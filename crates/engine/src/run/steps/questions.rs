@@ -1,11 +1,22 @@
 //! Questions that wait when a run begins, and what becomes of them: a new input abandons them, a step that ends is over for
 //! them, and on a branch that goes back behind one the node that asks it again takes it over.
 
-use super::*;
-use crate::checkpoint::types::StorageError;
+use std::collections::{HashMap, HashSet};
+
+use super::Loop;
+use super::states::StartPoint;
+use crate::base::clock::iso8601;
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::{ListQuery, PendingWrite, StorageError, reserved};
 use crate::checkpoint::waiting::WaitingQuery;
-use crate::graph::task::Origin;
+use crate::graph::task::{Origin, StepContext, TaskHeader};
+use crate::graph::writes::Channel;
 use crate::inspect::questions::{waiting_tasks, withdrawal};
+use crate::state::live::{Live, load};
+use crate::stream::error::RunError;
+use crate::task::{self, Task};
+use crate::value::{Object, Value};
 
 /// Checkpoints of a page while a line is followed back.
 const PAGE: usize = 256;
@@ -44,7 +55,7 @@ impl Questions {
 
 impl Loop {
     /// Notes what waits at the loaded checkpoint.
-    pub(super) fn note_questions(&mut self, forks: bool) {
+    pub(super) fn note_questions(&mut self, point: StartPoint) {
         if self.persister.is_none() || self.setup.shared.is_nested() || !self.progress.loaded {
             return;
         }
@@ -52,7 +63,7 @@ impl Loop {
         self.resumed.questions.withdrawn = (self.resumed.pending.iter().filter(withdrawn))
             .map(|write| write.task_id.clone())
             .collect();
-        if !forks {
+        if point != StartPoint::Fork {
             self.resumed.questions.waiting = waiting_tasks(&self.resumed.pending)
                 .map(|writes| writes[0].clone())
                 .collect();
@@ -61,7 +72,7 @@ impl Loop {
 
     /// Notes what the run may ask again in the place of a checkpoint that it goes back to, or that an edit or a replay
     /// before it went back to.
-    pub(super) async fn note_left(&mut self, forks: bool) -> Result<(), RunError> {
+    pub(super) async fn note_left(&mut self, point: StartPoint) -> Result<(), RunError> {
         let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread) else {
             return Ok(());
         };
@@ -69,7 +80,7 @@ impl Loop {
             return Ok(());
         }
         let mut left = Vec::new();
-        if forks {
+        if point == StartPoint::Fork {
             let waiting: Vec<&PendingWrite> = waiting_tasks(&self.resumed.pending)
                 .map(|writes| &writes[0])
                 .collect();

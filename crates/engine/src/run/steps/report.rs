@@ -4,11 +4,24 @@ use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::*;
+use super::Loop;
+use crate::base::clock::iso8601;
+use crate::base::failure::{Failure, repr};
+use crate::checkpoint::types::{Metadata, reserved};
 use crate::graph::call::shown_args;
-use crate::graph::context::tag_list;
+use crate::graph::context::{message_metadata, tag_list};
+use crate::graph::writes::{Channel, Writes};
+use crate::inspect::snapshot;
+use crate::state::live::Applied;
 use crate::stream::emit::ids_in;
-use crate::stream::run_config::is_place;
+use crate::stream::error::RunError;
+use crate::stream::events::{
+    CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, TaskWaited, Update,
+};
+use crate::stream::request::Durability;
+use crate::stream::run_config::{RunConfig, is_place};
+use crate::task::{self, Task, applied_of};
+use crate::value::{List, Object, Value};
 
 /// Returns the metadata of a run as events of its tasks show it, with what a node adds.
 fn shown_metadata(config: &RunConfig, own: &Object) -> Object {
@@ -21,6 +34,15 @@ fn shown_metadata(config: &RunConfig, own: &Object) -> Object {
         shown.insert(key.clone(), value.clone());
     }
     shown
+}
+
+/// Source of the writes that are shown as a node's update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UpdateSource {
+    /// The node worked in this run.
+    Work,
+    /// An earlier run, another branch or the cache has them.
+    Stored,
 }
 
 impl Loop {
@@ -49,7 +71,7 @@ impl Loop {
             .iter()
             .filter(|task| !task.is_start() && shows(task))
         {
-            self.emit_update(task, &task.writes, true).await;
+            self.emit_update(task, &task.writes, UpdateSource::Stored).await;
         }
     }
 
@@ -90,7 +112,7 @@ impl Loop {
         }
     }
 
-    pub(super) async fn emit_update(&self, task: &Task, writes: &Writes, cached: bool) {
+    pub(super) async fn emit_update(&self, task: &Task, writes: &Writes, source: UpdateSource) {
         self.setup
             .shared
             .emitter
@@ -99,7 +121,7 @@ impl Loop {
                 Payload::Update(Update {
                     node: task.name.clone(),
                     value,
-                    cached,
+                    cached: source == UpdateSource::Stored,
                 })
             })
             .await;
@@ -208,7 +230,7 @@ impl Loop {
         place: usize,
         writes: &Writes,
         interrupts: &[Interrupt],
-        error: Option<String>,
+        failure: Option<Failure>,
     ) {
         let task = &Task {
             writes: Writes::new(),
@@ -221,12 +243,12 @@ impl Loop {
                 .send_if(StreamMode::Updates, || Payload::Interrupts(interrupts.to_vec()))
                 .await;
             self.emit_values(interrupts.to_vec()).await;
-        } else if error.is_none() || !writes.is_empty() {
+        } else if failure.is_none() || !writes.is_empty() {
             // A node whose router failed has written, but it returned nothing.
-            if error.is_none() {
+            if failure.is_none() {
                 self.emit_messages(task, writes).await;
             }
-            self.emit_update(task, writes, false).await;
+            self.emit_update(task, writes, UpdateSource::Work).await;
         }
         if self.setup.shared.emitter.wants(StreamMode::Tasks)
             || self.setup.shared.emitter.wants(StreamMode::Debug)
@@ -236,7 +258,8 @@ impl Loop {
             let end = TaskEnd {
                 id: task.id().clone(),
                 name: task.name.clone(),
-                error,
+                error: failure.as_ref().map(repr),
+                failure,
                 result: if finished {
                     task::result_view(&self.setup.plan, writes)
                 } else {

@@ -1,6 +1,25 @@
 //! The parts of a run's state: its setup, its progress, the open step, what a resume brings, and the report.
 
-use super::*;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::calls::Calls;
+use super::deadline::Deadline;
+use super::effects::Decided;
+use super::packets::Packets;
+use super::questions::Questions;
+use crate::base::ids::{CheckpointId, Name, TaskId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::{Metadata, PendingWrite, Source};
+use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
+use crate::graph::scope::Shared;
+use crate::graph::task::GraphScope;
+use crate::policy::cache::NodeCache;
+use crate::policy::limits::Limits;
+use crate::stream::events::Interrupt;
+use crate::stream::metrics::StateSize;
+use crate::task::Task;
+use crate::value::{Object, Value};
 
 /// The parts of a run that never change.
 pub(super) struct Setup {
@@ -16,8 +35,19 @@ pub(super) struct Setup {
     pub(super) breaks_after: Vec<Name>,
 }
 
+/// Place in its thread from which a run starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StartPoint {
+    /// The thread has no checkpoint to go on from.
+    Nothing,
+    /// The loaded checkpoint, whose branch goes on.
+    Checkpoint,
+    /// The loaded checkpoint, from which a new branch begins.
+    Fork,
+}
+
 /// The step that a run has come to.
-pub(super) struct Progress {
+pub(super) struct StepProgress {
     /// The current checkpoint was read and not made by this run.
     pub(super) loaded: bool,
     /// The checkpoint that the current step starts from.
@@ -39,7 +69,7 @@ pub(super) struct Progress {
     pub(super) visits: HashMap<NodeIx, u32>,
 }
 
-impl Progress {
+impl StepProgress {
     pub(super) fn new(shared: &Shared) -> Self {
         Self {
             loaded: false,

@@ -1,9 +1,11 @@
 //! A step of one task: the others of its super-step are held back.
 
-use super::*;
+use super::Loop;
 use crate::graph::scope::graph_path;
 use crate::policy::breakpoint::BreakpointHit;
+use crate::stream::error::RunError;
 use crate::stream::request::StepTask;
+use crate::task::Task;
 
 impl Loop {
     /// Chooses the task that alone runs, if the run is to make a step of one task.

@@ -21,6 +21,7 @@ use crate::graph::plan::Plan;
 use crate::graph::scope::{Persistence, Replay, Shared, graph_path};
 use crate::run::steps::Loop;
 use crate::state::delta;
+use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
 use crate::stream::request::{Input, RunResult, RunStatus};
 use crate::stream::run_config::RunConfig;
@@ -252,7 +253,10 @@ async fn run(graph: &Graph, context: &NodeContext, input: Input, given: Value) -
         ..outer.config.clone()
     };
     let shared = Shared {
-        emitter: outer.emitter.nested(segments, config.subgraphs),
+        emitter: match config.subgraphs {
+            true => outer.emitter.nested(segments),
+            false => Emitter::silent(segments),
+        },
         config,
         run_id: outer.run_id.clone(),
         stored: outer.stored.clone(),

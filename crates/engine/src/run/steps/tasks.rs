@@ -1,31 +1,49 @@
 //! The tasks of one super-step together, and what is recorded when one ends.
 
-use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 use std::future::{Ready, poll_fn, ready};
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
+use super::conclusion::TaskConclusion;
 use super::executor::{Executor, InlineTask};
-use super::*;
-use crate::base::failure::Failure;
+use super::{Loop, Stop};
+use crate::base::ids::TaskId;
+use crate::checkpoint::types::{PendingWrite, TaskWrites, reserved};
+use crate::graph::context::TaskInfo;
+use crate::graph::node::Interrupted;
+use crate::graph::task::TaskHeader;
+use crate::graph::writes::{Channel, Writes, resolve, stored_writes};
+use crate::inspect::snapshot;
+use crate::stream::error::RunError;
+use crate::stream::lifecycle::LifecycleStatus;
+use crate::stream::request::Durability;
+use crate::task::{self, End, Task, TaskOutcome};
+use crate::value::Value;
 
 /// Tasks done on the spot after which the runtime may do something else, and a cancelled run stops.
 pub(super) const BREATHER: usize = 128;
 
 /// The end of all tasks of a step, taken together.
 #[derive(Default)]
-pub(super) struct Ended {
+pub(super) struct StepOutcome {
     /// The task that is being recorded was done on the spot: its writes can wait for those of its neighbours.
     pub(super) on_the_spot: bool,
     /// A task failed at a breakpoint: the step stays open.
     pub(super) stopped: bool,
     pub(super) failure: Option<RunError>,
-    asked: bool,
+    pub(super) asked: bool,
     /// A called task asked. If its caller went on without it, nobody else says so.
-    asked_in_call: bool,
+    pub(super) asked_in_call: bool,
 }
 
-impl Ended {
+impl StepOutcome {
+    /// Notes why the step fails; the first reason counts.
+    pub(super) fn fail(&mut self, error: RunError) {
+        self.failure.get_or_insert(error);
+    }
+
     /// Returns whether a task has failed. A command to the graph around does not count, nor does a drained graph: the
     /// others go on.
     pub(super) fn has_failed(&self) -> bool {
@@ -33,39 +51,6 @@ impl Ended {
             self.failure,
             None | Some(RunError::ParentCommand { .. } | RunError::Drained { .. })
         )
-    }
-}
-
-/// The effect of one task's end on its step.
-struct Verdict {
-    /// Writes to reserved channels, stored beside the task's own.
-    notes: Writes,
-    /// The task used answers that are stored with it.
-    answered: bool,
-    /// The task's own writes count.
-    done: bool,
-    interrupts: Vec<Interrupt>,
-    /// The failure as it is shown.
-    error: Option<String>,
-    /// The error handler that takes over, and from which failure.
-    handled: Option<(NodeIx, Failure)>,
-    /// The error that callers receive in place of a result.
-    answer: Result<(), NodeError>,
-}
-
-impl Verdict {
-    fn new(answers: Option<Vec<Value>>) -> Self {
-        let answered = answers.is_some();
-        let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
-        Self {
-            notes: resume.into_iter().collect(),
-            answered,
-            done: false,
-            interrupts: Vec::new(),
-            error: None,
-            handled: None,
-            answer: Ok(()),
-        }
     }
 }
 
@@ -142,7 +127,7 @@ impl Loop {
 
     /// Runs every task without writes, all at once, and what they call. Some(stop) when the step stays open.
     pub(super) async fn run_tasks(&mut self) -> Result<Option<Stop>, RunError> {
-        let mut ended = Ended::default();
+        let mut ended = StepOutcome::default();
         self.count_packets_again()?;
         let expiry = self.progress.deadline.next(self.setup.shared.config.step_timeout);
         let waits = |place: &usize| self.open.tasks[*place].writes.is_empty() && !self.is_held(*place);
@@ -154,9 +139,9 @@ impl Loop {
         };
         // A step of one task needs no task of the runtime: it runs here, and most often is done at once.
         let mut work = pin!(self.execute(place));
-        let mut done: Pin<Box<Ready<Outcome>>>;
+        let mut done: Pin<Box<Ready<TaskOutcome>>>;
         let just_begun = AtomicBool::new(false);
-        let work: Pin<&mut (dyn Future<Output = Outcome> + Send)> = match futures::poll!(work.as_mut()) {
+        let work: Pin<&mut (dyn Future<Output = TaskOutcome> + Send)> = match futures::poll!(work.as_mut()) {
             Poll::Ready(outcome) if self.open.calls.is_empty() => {
                 self.progress.on_the_spot += 1;
                 if self.progress.on_the_spot.is_multiple_of(BREATHER) {
@@ -197,7 +182,7 @@ impl Loop {
     /// Closes a step whose tasks have all ended, or whose time was up, and returns what follows.
     pub(super) fn closed(
         &mut self,
-        ended: Ended,
+        ended: StepOutcome,
         expired: Option<RunError>,
     ) -> Result<Option<Stop>, RunError> {
         self.open.calls.clear();
@@ -234,30 +219,25 @@ impl Loop {
     pub(super) async fn finished(
         &mut self,
         place: usize,
-        outcome: Outcome,
+        outcome: TaskOutcome,
         others: usize,
-        ended: &mut Ended,
+        ended: &mut StepOutcome,
     ) -> Result<Option<usize>, RunError> {
-        let head = self.open.tasks[place].head.clone();
-        let Outcome {
+        let TaskOutcome {
             mut writes,
             end,
             answers,
             record,
         } = outcome;
         if matches!(end, End::Done)
-            && !head.is_call()
-            && let Err(error) = self.count_packets(&writes)
+            && let Err(error) = self.count_finished(place, &writes)
         {
             // Its writes are not kept, so the memory that they take is free again.
-            ended.failure.get_or_insert(error);
+            ended.fail(error);
             return Ok(None);
         }
-        if !head.is_start() {
-            let written = task::count_state_writes(&self.setup.plan, &writes);
-            self.count(0, 1, written);
-        }
-        let mut verdict = Verdict::new(answers);
+        self.count_work(place, &writes);
+        let mut conclusion = TaskConclusion::new(answers);
         match end {
             End::Done => {
                 if writes.is_empty() {
@@ -266,182 +246,64 @@ impl Loop {
                 if self.setup.cache.is_some() {
                     self.keep_result(place, &writes).await;
                 }
-                self.done(place, &mut verdict);
+                self.done(place, &mut conclusion);
             }
             End::Interrupted(asked) => {
                 let is_own = matches!(asked, Interrupted::Question { .. });
-                self.asked(place, asked, &mut verdict, ended);
+                self.asked(place, asked, &mut conclusion, ended);
                 if is_own {
-                    self.note_question(place, &verdict.interrupts).await;
+                    self.note_question(place, &conclusion.interrupts).await;
                 }
             }
             End::Failed(reason) => {
-                let stops = self.breaks_at_failure(place, &reason).await;
-                self.failed(&head, &writes, reason, &mut verdict, ended, stops);
+                conclusion.stops = self.breaks_at_failure(place, &reason).await;
+                self.failed(place, &writes, reason, &mut conclusion, ended);
             }
-            stopped => {
-                ended.failure.get_or_insert(match stopped {
-                    End::Parent(command) => RunError::ParentCommand { command },
-                    End::Drained(reason) => RunError::Drained { reason },
-                    _ => RunError::Cancelled,
-                });
+            End::Parent(command) => {
+                ended.fail(RunError::ParentCommand { command });
+                return Ok(None);
+            }
+            End::Drained(reason) => {
+                ended.fail(RunError::Drained { reason });
+                return Ok(None);
+            }
+            End::Cancelled => {
+                ended.fail(RunError::Cancelled);
                 return Ok(None);
             }
         }
-        let leaves_something = self.note_rest(place, &mut verdict);
-        if let Some(record) = record.filter(|_| leaves_something && self.persister.is_some()) {
-            let noted = (Channel::Named(reserved::RECORD.into()), record.to_value());
-            verdict.notes.push(noted);
-        }
+        let leaves_something = self.note_rest(place, record, &mut conclusion);
         if leaves_something && self.persister.is_some() {
-            self.store_outcome(place, &writes, &mut verdict, others, ended)
+            self.store_conclusion(place, &writes, &mut conclusion, others, ended)
                 .await?;
         }
         // A question asked in a call is shown as its caller's.
-        let shown_by_caller = head.is_call() && !verdict.interrupts.is_empty();
-        ended.asked_in_call |= shown_by_caller;
-        // A nested graph that stopped at a breakpoint leaves nothing to emit.
-        if !head.is_start() && !shown_by_caller && leaves_something && self.shows(&verdict.interrupts) {
-            self.emit_outcome(place, &writes, &verdict.interrupts, verdict.error)
+        ended.asked_in_call |= self.is_shown_by_caller(place, &conclusion);
+        if leaves_something && self.is_shown(place, &conclusion) {
+            let failure = conclusion.failure.take();
+            self.emit_outcome(place, &writes, &conclusion.interrupts, failure)
                 .await;
         }
-        if head.is_call() {
-            for reply in self.open.calls.waiting.remove(&place).into_iter().flatten() {
-                let value = || task::return_of(&writes).cloned().unwrap_or_default();
-                let _ = reply.send(verdict.answer.clone().map(|()| value()));
-            }
-        } else {
-            self.report.interrupts.extend(verdict.interrupts);
-        }
+        self.reply(place, &writes, &mut conclusion);
         self.open.tasks[place].writes = writes;
-        let handled = verdict.handled;
+        let handled = conclusion.handled;
         Ok(handled.map(|(handler, reason)| self.take_over(place, handler, reason)))
     }
 
-    /// Records that a task is done: its writes count.
-    fn done(&mut self, place: usize, verdict: &mut Verdict) {
-        verdict.done = true;
-        if self.setup.shared.config.durability != Durability::Exit {
-            self.resumed.questions.finished(&self.open.tasks[place].head);
+    /// Counts the packets of a task that is done; an error when they are more than the run may make.
+    fn count_finished(&mut self, place: usize, writes: &Writes) -> Result<(), RunError> {
+        match self.open.tasks[place].is_call() {
+            true => Ok(()),
+            false => self.count_packets(writes),
         }
     }
 
-    /// Records that a task asks, or that a graph in it does.
-    fn asked(&mut self, place: usize, asked: Interrupted, verdict: &mut Verdict, ended: &mut Ended) {
-        verdict.interrupts = match asked {
-            Interrupted::Question { question, index } => vec![Interrupt {
-                id: interrupt_id(&self.open.tasks[place].head.ns(), index),
-                value: question,
-            }],
-            Interrupted::Nested(interrupts) => interrupts,
-        };
-        if !verdict.interrupts.is_empty() {
-            let list: List = verdict.interrupts.iter().map(Interrupt::to_json).collect();
-            let list = Value::Array(list);
-            verdict
-                .notes
-                .push((Channel::Named(reserved::INTERRUPT.into()), list));
-            verdict.notes.extend(self.note_asked(place));
+    /// Counts a task that has ended, and its writes to state keys.
+    fn count_work(&mut self, place: usize, writes: &Writes) {
+        if !self.open.tasks[place].is_start() {
+            let written = task::count_state_writes(&self.setup.plan, writes);
+            self.count(0, 1, written);
         }
-        ended.asked = true;
-        verdict.answer = Err(NodeError::Interrupt(Interrupted::Nested(
-            verdict.interrupts.clone(),
-        )));
-    }
-
-    /// Records that a task failed. An error handler takes over, a caller decides, or the run fails.
-    fn failed(
-        &self,
-        head: &TaskHeader,
-        writes: &Writes,
-        reason: Failure,
-        verdict: &mut Verdict,
-        ended: &mut Ended,
-        stops: bool,
-    ) {
-        ended.stopped |= stops;
-        let shown = repr(&reason);
-        let notes = &mut verdict.notes;
-        notes.push((Channel::Named(reserved::ERROR.into()), shown.as_str().into()));
-        // A router that fails comes after its node's own writes, which are kept.
-        notes.extend(writes.iter().cloned());
-        verdict.error = Some(shown);
-        verdict.answer = Err(NodeError::Failed(reason.clone()));
-        if let Some(handler) = self.handler_of(head) {
-            let name = Value::String(head.name.clone());
-            notes.push((Channel::Named(reserved::ERROR_SOURCE.into()), name));
-            // Nothing new begins in a step that has failed: the handler runs when the step is resumed.
-            verdict.handled = Some((handler, reason)).filter(|_| !ended.has_failed() && !stops);
-        } else if !head.is_call() && !stops {
-            // Its caller decides what the failure of a call means.
-            ended.failure.get_or_insert(match &*reason.class {
-                "InvalidUpdateError" => RunError::InvalidUpdate {
-                    message: format!("{}\nReturned by node {:?}.", reason.message, &*head.name),
-                },
-                _ => RunError::Node {
-                    node: head.name.clone(),
-                    task_id: head.id().clone(),
-                    failure: reason,
-                },
-            });
-        }
-    }
-
-    /// Notes the task's effect and the answers that are used up. False when the task leaves nothing.
-    fn note_rest(&self, place: usize, verdict: &mut Verdict) -> bool {
-        if self.persister.is_some()
-            && let Some(note) = self.effect_note(place)
-        {
-            verdict
-                .notes
-                .push((Channel::Named(reserved::EFFECT.into()), note));
-        }
-        let leaves_something = verdict.done || !verdict.notes.is_empty();
-        let used_up = || self.resumed.given.contains_key(self.open.tasks[place].head.id());
-        if !verdict.done && leaves_something && !verdict.answered && used_up() {
-            // It asks, or fails, before the stored answers that this run went back behind: they are used up.
-            let none = Value::Array(List::new());
-            verdict
-                .notes
-                .push((Channel::Named(reserved::RESUME.into()), none));
-        }
-        leaves_something
-    }
-
-    /// Stores what a task leaves: its writes if they count, and its notes.
-    async fn store_outcome(
-        &mut self,
-        place: usize,
-        writes: &Writes,
-        verdict: &mut Verdict,
-        others: usize,
-        ended: &Ended,
-    ) -> Result<(), RunError> {
-        let head = self.open.tasks[place].head.clone();
-        let mut stored = std::mem::take(&mut verdict.notes);
-        let stored = match stored.is_empty() {
-            true => Cow::Borrowed(writes),
-            false => {
-                stored.extend(writes.iter().filter(|_| verdict.done).cloned());
-                Cow::Owned(stored)
-            }
-        };
-        let handled = verdict.handled.is_some();
-        // When the last task of a step is done the step closes, and nobody asks for its pending writes.
-        let open = others > 0 || ended.asked || ended.stopped || ended.failure.is_some() || handled;
-        let record = self.record(&head, &stored, open);
-        if let Some(persister) = &mut self.persister
-            && !record.writes.is_empty()
-        {
-            let work = self.open.calls.work.get(&place);
-            let sealed = head.is_call() && work.is_some_and(|work| work.sealed);
-            let at_once = sealed || others > 0 && !ended.on_the_spot || handled;
-            persister.task(record, at_once).await?;
-            if sealed {
-                persister.settle().await?;
-            }
-        }
-        Ok(())
     }
 
     /// Returns the task information that accompanies the messages that a task returned.
@@ -449,29 +311,32 @@ impl Loop {
         task.info(&self.setup.shared, self.setup.shared.clock.now_ms())
     }
 
-    /// Returns a task's writes as they are stored; also keeps them as pending writes of the open step, if it stays
-    /// open.
-    pub(super) fn record(&mut self, task: &TaskHeader, writes: &Writes, pending: bool) -> TaskWrites {
-        let writes = stored_writes(&self.setup.plan, 0, writes);
-        let (task_id, task_path) = (task.id().clone(), task.path_text().clone());
-        for write in writes.iter().filter(|_| pending) {
+    /// Returns a task's writes as they are stored, and keeps them as pending writes of the open step.
+    pub(super) fn record_pending(&mut self, task: &TaskHeader, writes: &Writes) -> TaskWrites {
+        let record = self.record(task, writes);
+        for write in &record.writes {
             // Only a task that was tried before has something to replace; a wide step is not searched for each write.
             if write.idx < 0 {
                 self.resumed
                     .pending
-                    .retain(|p| p.task_id != task_id || p.write.idx != write.idx);
+                    .retain(|p| p.task_id != record.task_id || p.write.idx != write.idx);
             }
             self.resumed.pending.push(PendingWrite {
-                task_id: task_id.clone(),
-                task_path: task_path.clone(),
+                task_id: record.task_id.clone(),
+                task_path: record.task_path.clone(),
                 write: write.clone(),
             });
         }
+        record
+    }
+
+    /// Returns a task's writes as they are stored.
+    pub(super) fn record(&self, task: &TaskHeader, writes: &Writes) -> TaskWrites {
         TaskWrites {
             checkpoint_id: self.progress.current.clone(),
-            task_id,
-            task_path,
-            writes,
+            task_id: task.id().clone(),
+            task_path: task.path_text().clone(),
+            writes: stored_writes(&self.setup.plan, 0, writes),
         }
     }
 }

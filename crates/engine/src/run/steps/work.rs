@@ -3,18 +3,25 @@
 use std::borrow::Cow;
 
 use futures::future::Either;
+use tracing::{Instrument, Span};
 
-use super::*;
+use super::Loop;
 use crate::base::timeout::Timeout;
+use crate::graph::call::TaskFn;
+use crate::graph::context::{NodeContext, interrupt_id};
 use crate::graph::rules::Rules;
 use crate::graph::task::Origin;
+use crate::policy::limits::Gate;
 use crate::run::steps::attempt::{self};
-use crate::task::TaskWork;
+use crate::stream::metrics::Activity;
+use crate::task::spans::{self, Ending};
+use crate::task::{self, Task, TaskOutcome, TaskWork};
+use crate::value::Value;
 
 impl Loop {
     /// Executes the work of one task, with its attempts. The future is self-contained, so that it can be moved to
     /// another thread.
-    pub(super) fn execute(&self, place: usize) -> impl Future<Output = Outcome> + Send + 'static {
+    pub(super) fn execute(&self, place: usize) -> impl Future<Output = TaskOutcome> + Send + 'static {
         let task = &self.open.tasks[place];
         let previous = self
             .setup
@@ -56,12 +63,12 @@ impl Loop {
         let mut ending = Ending::of(&span);
         let plan = self.setup.plan.clone();
         let watched = async move {
-            let attempt = |context: NodeContext, stand_in| {
+            let attempt = |context: NodeContext, fallback| {
                 let busy = meter.as_ref().map(|meter| meter.enter(Activity::Node));
                 let work = work.clone();
                 async move {
                     let _busy = busy;
-                    work.run(&context, stand_in).await
+                    work.run(&context, fallback).await
                 }
             };
             let outcome = attempt::run(rules, context, attempt).await;

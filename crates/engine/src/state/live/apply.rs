@@ -1,7 +1,7 @@
 //! The writes of a super-step reach the channels, in a fixed order.
 
 use super::{Live, NO_PLACE};
-use crate::channel::{Effect, Kind, overwrite_of, refusal};
+use crate::channel::{ChannelChange, Kind, overwrite_of, refusal};
 use crate::checkpoint::types::{ChannelVersions, PendingWrite, reserved};
 use crate::graph::plan::{ChannelIx, NodeIx, Plan};
 use crate::graph::task::TaskOrder;
@@ -169,7 +169,8 @@ impl Live {
         for index in &passed {
             if !is_step {
                 self.transient.push(*index);
-            } else if let Ok(Effect::Replaced) = plan.channel(*index).spec.kind.update(self.slot(*index), &[])
+            } else if let Ok(ChannelChange::Replaced) =
+                plan.channel(*index).spec.kind.update(self.slot(*index), &[])
             {
                 self.changed(*index, None, version);
             }
@@ -249,9 +250,9 @@ impl Live {
             RunError::invalid_update(refusal(&channel.name, &why, writers))
         })?;
         let kept = match effect {
-            Effect::Unchanged => return Ok(()),
-            Effect::Replaced => None,
-            Effect::Appended(kept) => Some(kept),
+            ChannelChange::Unchanged => return Ok(()),
+            ChannelChange::Replaced => None,
+            ChannelChange::Appended(kept) => Some(kept),
         };
         if let (true, Some(kept)) = (self.measured, kept) {
             self.grown.push((index, kept));

@@ -17,7 +17,7 @@ use crate::checkpoint::types::{ChannelVersions, Checkpoint, CheckpointTuple, res
 use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
 use crate::graph::writes::{Channel, Writes};
 use crate::state::delta::Deltas;
-use crate::state::entries::{Writer, add_writes};
+use crate::state::entries::{UpdateAuthor, add_writes};
 use crate::state::view;
 use crate::stream::error::RunError;
 use crate::value::Value;
@@ -214,7 +214,8 @@ impl Live {
     /// Gives the state keys these values, past their reducers.
     pub(crate) fn set_state(&mut self, state: &Value) -> Result<(), RunError> {
         let mut writes = Writes::new();
-        add_writes(&self.plan, Writer::Command, state, &mut writes).map_err(RunError::invalid_update)?;
+        add_writes(&self.plan, UpdateAuthor::Command, state, &mut writes)
+            .map_err(RunError::invalid_update)?;
         for (channel, value) in writes {
             if let Channel::Known(index) = channel {
                 *self.slot(index) = Some(value);

@@ -12,7 +12,7 @@ use crate::checkpoint::types::{
 };
 use crate::graph::plan::{ChannelIx, NodeIx};
 use crate::graph::writes::is_kept;
-use crate::state::delta::{is_rebuilt, key_of, snapshot};
+use crate::state::delta::{CheckpointUse, is_rebuilt, key_of, snapshot};
 use crate::value::{List, Value};
 
 /// Changes since the last stored checkpoint.
@@ -113,19 +113,19 @@ impl Live {
         self.dirty.extra.extend(self.extra_seen.keys().cloned());
     }
 
-    /// Makes the checkpoint of the state as it is now. With `settle` it becomes the base of the next one; without,
-    /// the next one is made against the same base again (nothing in between is stored).
+    /// Makes the checkpoint of the state as it is now. As a base the next one is made against it;
+    /// as a provisional one the next is made against the same base again (nothing in between is stored).
     pub(crate) fn checkpoint(
         &mut self,
         id: CheckpointId,
         ts: String,
         mut metadata: Metadata,
         updated: Option<&[ChannelIx]>,
-        settle: bool,
+        usage: CheckpointUse,
     ) -> (Checkpoint, Vec<Change>, Vec<Name>) {
-        let whole = self.snapshots(&mut metadata, settle);
+        let whole = self.snapshots(&mut metadata, usage);
         let changed = self.changed_channels(&whole);
-        let (values, versions, changes) = self.changes(changed, &whole, settle);
+        let (values, versions, changes) = self.changes(changed, &whole, usage);
         let names = self.changed_seen();
         let seen = names.iter().map(|name| (name.clone(), Some(self.seen_of(name))));
         let empty = Base {
@@ -147,7 +147,7 @@ impl Live {
             metadata,
             next: self.next_names(updated),
         };
-        if settle {
+        if usage == CheckpointUse::Base {
             self.base = Some(Base::of(&checkpoint));
             self.dirty.clear();
         }
@@ -182,7 +182,7 @@ impl Live {
         &mut self,
         changed: Changed,
         whole: &BTreeSet<ChannelIx>,
-        settle: bool,
+        usage: CheckpointUse,
     ) -> (Changes<Value>, Changes<u64>, Vec<Change>) {
         let mut values = Changes::with_capacity(changed.len());
         let mut versions = Changes::with_capacity(changed.len());
@@ -194,7 +194,7 @@ impl Live {
                 false => self.stored_value(index),
             };
             let known = self.held[index as usize];
-            if settle {
+            if usage == CheckpointUse::Base {
                 self.held[index as usize] = value.is_some();
             }
             if known || value.is_some() {
@@ -250,7 +250,7 @@ impl Live {
 
     /// Returns the delta keys whose values the next checkpoint holds. A backend stores what has a new version, so they
     /// get one.
-    fn snapshots(&mut self, metadata: &mut Metadata, settle: bool) -> BTreeSet<ChannelIx> {
+    fn snapshots(&mut self, metadata: &mut Metadata, usage: CheckpointUse) -> BTreeSet<ChannelIx> {
         if self.plan.deltas.is_empty() {
             return BTreeSet::new();
         }
@@ -258,7 +258,7 @@ impl Live {
         let versions = &self.versions;
         let due = self
             .deltas
-            .count(&plan, metadata, settle, |index| versions[index as usize] > 0);
+            .count(&plan, metadata, usage, |index| versions[index as usize] > 0);
         for index in &due {
             let stored = self
                 .base

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::Node;
 use superstep_document::{Diagnostic, Reducer};
 
-use super::inner_model::{self, InnerModel, Wanted};
+use super::inner_model::{self, InnerModel, ModelNeeds};
 use super::store::Namespace;
 use crate::base::config_schema::schema_of;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
@@ -23,87 +23,87 @@ use work::{Delete, Extract, MemoryNode, MemoryWork, Summarise};
 
 /// Settings of a `memory` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "Looks after a conversation.")]
+#[schemars(description = "Manages a conversation.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["do", "messages", "max_tokens", "max_turns", "ids", "types", "keep_last", "model", "namespace", "into", "summary"], &[("Trim options", &["by_provider", "include_system", "start_on", "end_on", "allow_partial"]), ("Prompt and facts", &["prompt", "fact"])])))]
 pub struct MemoryConfig {
-    /// What is done: `trim` keeps the end of the conversation, `delete` removes messages, `summarise` writes what is old into a summary, `extract` puts facts into the store.
+    /// `trim` keeps the end of the conversation, `delete` removes messages, `summarise` replaces old messages with a summary, `extract` saves facts to the store.
     #[serde(rename = "do")]
-    #[schemars(title = "Do")]
-    pub action: Action,
-    /// State key with the messages.
+    #[schemars(title = "Operation")]
+    pub action: MemoryAction,
+    /// State key with the conversation.
     #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: String,
-    /// Trim: most tokens that are kept, about: four characters are a token. Summarise: nothing is done below it.
+    /// Trim keeps at most about this many tokens, at four characters each; summarise does nothing below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Max tokens", range(min = 1), extend("x-if" = serde_json::json!({"do": ["trim", "summarise"]})))]
+    #[schemars(title = "Maximum tokens", range(min = 1), extend("x-if" = serde_json::json!({"do": ["trim", "summarise"]})))]
     pub max_tokens: Option<usize>,
-    /// Tokens are counted up by what the provider counted for its last answer.
+    /// Starts from the token count that the provider reported with its last answer.
     #[serde(default)]
-    #[schemars(title = "Counted by the provider", extend("x-if" = serde_json::json!({"do": ["trim", "summarise"]})))]
+    #[schemars(title = "Provider token count", extend("x-if" = serde_json::json!({"do": ["trim", "summarise"]})))]
     pub by_provider: bool,
-    /// Trim: most turns that are kept; a turn begins with a human message.
+    /// Trim keeps at most this many turns, each beginning with a human message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Max turns", range(min = 1), extend("x-if" = serde_json::json!({"do": "trim"})))]
+    #[schemars(title = "Maximum turns", range(min = 1), extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub max_turns: Option<usize>,
-    /// Trim: a system message at the beginning is always kept.
+    /// Trim always keeps a system message at the beginning.
     #[serde(default = "yes")]
-    #[schemars(title = "Include system", extend("x-if" = serde_json::json!({"do": "trim"})))]
+    #[schemars(title = "Leading system message", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub include_system: bool,
-    /// Trim: the first message that is kept is of one of these types.
+    /// Trim starts at a message of one of these types.
     #[serde(default = "human")]
-    #[schemars(title = "Start on", extend("x-if" = serde_json::json!({"do": "trim"})))]
+    #[schemars(title = "First message types", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub start_on: Vec<String>,
-    /// Trim: the last message that is kept is of one of these types; of any when empty.
+    /// Trim ends at a message of one of these types; without any, at the last message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "End on", extend("x-if" = serde_json::json!({"do": "trim"})))]
+    #[schemars(title = "Last message types", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub end_on: Vec<String>,
-    /// Trim: the message at the edge is kept in part: its last lines or blocks.
+    /// Trim keeps the last lines or blocks of the message at the edge.
     #[serde(default)]
-    #[schemars(title = "Allow partial", extend("x-if" = serde_json::json!({"do": "trim"})))]
+    #[schemars(title = "Partial messages", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub allow_partial: bool,
-    /// Trim: state key that takes what is kept, while the conversation stays whole. Extract: state key that takes the facts.
+    /// Trim stores the kept messages in this state key and leaves the conversation unchanged; extract stores the facts there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"}), "x-if" = serde_json::json!({"do": ["trim", "extract"]})))]
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"}), "x-if" = serde_json::json!({"do": ["trim", "extract"]})))]
     pub into: Option<String>,
-    /// Delete: an expression that gives a list of message ids.
+    /// Expression for the list of message IDs to delete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Ids", extend("x-editor" = "expression", "x-if" = serde_json::json!({"do": "delete"})))]
+    #[schemars(title = "Message IDs", extend("x-editor" = "expression", "x-if" = serde_json::json!({"do": "delete"})))]
     pub ids: Option<String>,
-    /// Delete: messages of these types only.
+    /// Delete removes only messages of these types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Types", extend("x-if" = serde_json::json!({"do": "delete"})))]
+    #[schemars(title = "Message types", extend("x-if" = serde_json::json!({"do": "delete"})))]
     pub types: Vec<String>,
-    /// Delete and summarise: the last messages, which stay.
+    /// Delete and summarise leave this many of the last messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Keep last", range(min = 0), extend("x-if" = serde_json::json!({"do": ["delete", "summarise"]})))]
+    #[schemars(title = "Messages to keep", range(min = 0), extend("x-if" = serde_json::json!({"do": ["delete", "summarise"]})))]
     pub keep_last: Option<usize>,
-    /// Summarise: state key that takes the summary. Without it, it is a system message at the beginning of the conversation.
+    /// Stores the summary in this state key; without it, the summary is a system message at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Summary", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"do": "summarise"})))]
+    #[schemars(title = "Summary key", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"do": "summarise"})))]
     pub summary: Option<String>,
-    /// Summarise and extract: the model that does it.
+    /// Model that summarises or extracts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Model", extend("x-if" = serde_json::json!({"do": ["summarise", "extract"]})))]
     pub model: Option<InnerModel>,
-    /// Summarise and extract: what the model is asked, in place of the usual words. It sees `state.transcript`, and `state.known`: the summary or the facts so far.
+    /// Replaces the built-in prompt; it can use `state.transcript` and `state.known`, the summary or facts so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Prompt", extend("x-editor" = "template", "x-if" = serde_json::json!({"do": ["summarise", "extract"]})))]
     pub prompt: Option<String>,
-    /// Extract: labels of the facts' namespace in the store, each a template.
+    /// Namespace of the facts in the store, one template for each level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Namespace", extend("x-if" = serde_json::json!({"do": "extract"})))]
     pub namespace: Vec<String>,
-    /// Extract: JSON Schema of one fact, an object. Without it, a fact is a text.
+    /// JSON Schema of one fact, an object; without it, a fact is text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Fact", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema", "x-if" = serde_json::json!({"do": "extract"})))]
+    #[schemars(title = "Fact schema", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema", "x-if" = serde_json::json!({"do": "extract"})))]
     pub fact: Option<Json>,
 }
 
-/// What is done.
+/// Operation on the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
-pub enum Action {
+pub enum MemoryAction {
     /// Keeps the end.
     Trim,
     /// Removes messages.
@@ -137,9 +137,9 @@ const FACTS: &str = "List what is worth remembering about the person from this c
     {% endfor %}{% endif %}The conversation:\n{{ state.transcript }}";
 
 impl MemoryConfig {
-    fn wanted(&self) -> Wanted<'static> {
+    fn wanted(&self) -> ModelNeeds<'static> {
         let (usual, output) = match self.action {
-            Action::Extract => {
+            MemoryAction::Extract => {
                 let mut fact = self.fact.clone().unwrap_or_else(|| {
                     json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
                 });
@@ -166,7 +166,7 @@ impl MemoryConfig {
             }
             _ => (SUMMARY, None),
         };
-        Wanted {
+        ModelNeeds {
             base: "/config/model",
             prompt: self.prompt.clone().unwrap_or_else(|| usual.to_owned()),
             output,
@@ -183,7 +183,7 @@ impl NodeKind for Memory {
         KindInfo {
             kind: "memory",
             title: "Memory",
-            summary: "Keeps a conversation short, and remembers what matters of it.",
+            summary: "Shortens a conversation or extracts facts from it.",
             icon: "brain",
             group: "models",
             aliases: &[
@@ -209,9 +209,9 @@ impl NodeKind for Memory {
         };
         site.read("/messages", &config.messages);
         let changes = match config.action {
-            Action::Trim => config.into.is_none(),
-            Action::Delete | Action::Summarise => true,
-            Action::Extract => false,
+            MemoryAction::Trim => config.into.is_none(),
+            MemoryAction::Delete | MemoryAction::Summarise => true,
+            MemoryAction::Extract => false,
         };
         if changes && let Some(key) = site.write("/messages", &config.messages) {
             let fits = matches!(
@@ -253,13 +253,13 @@ impl NodeKind for Memory {
             }
         }
         match config.action {
-            Action::Trim if config.max_tokens.is_none() && config.max_turns.is_none() => site.error(
+            MemoryAction::Trim if config.max_tokens.is_none() && config.max_turns.is_none() => site.error(
                 "memory-limit",
                 "/max_tokens",
                 text!("Nothing says how much is kept."),
                 text!("Write `max_tokens` or `max_turns`."),
             ),
-            Action::Delete => {
+            MemoryAction::Delete => {
                 if config.ids.is_none() && config.types.is_empty() && config.keep_last.is_none() {
                     site.error(
                         "memory-limit",
@@ -272,21 +272,21 @@ impl NodeKind for Memory {
                     site.expression("/ids", ids, None);
                 }
             }
-            Action::Summarise | Action::Extract => self.check_model(site, &config),
-            Action::Trim => {}
+            MemoryAction::Summarise | MemoryAction::Extract => self.check_model(site, &config),
+            MemoryAction::Trim => {}
         }
     }
 
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
         let config: MemoryConfig = site.parse()?;
         let asking = match &config.model {
-            Some(model) if matches!(config.action, Action::Summarise | Action::Extract) => {
+            Some(model) if matches!(config.action, MemoryAction::Summarise | MemoryAction::Extract) => {
                 Some(inner_model::build(site, model, &config.wanted())?)
             }
             _ => None,
         };
         let work = match (config.action, asking) {
-            (Action::Trim, _) => MemoryWork::Trim(Trim {
+            (MemoryAction::Trim, _) => MemoryWork::Trim(Trim {
                 max_tokens: config.max_tokens,
                 max_turns: config.max_turns,
                 include_system: config.include_system,
@@ -295,14 +295,14 @@ impl NodeKind for Memory {
                 allow_partial: config.allow_partial,
                 by_provider: config.by_provider,
             }),
-            (Action::Summarise, Some(asking)) => MemoryWork::Summarise(Summarise {
+            (MemoryAction::Summarise, Some(asking)) => MemoryWork::Summarise(Summarise {
                 keep_last: config.keep_last.unwrap_or(4),
                 above: config.max_tokens,
                 by_provider: config.by_provider,
                 summary: config.summary,
                 asking,
             }),
-            (Action::Extract, Some(asking)) => MemoryWork::Extract(Extract {
+            (MemoryAction::Extract, Some(asking)) => MemoryWork::Extract(Extract {
                 namespace: Namespace::build(site, &config.namespace)?,
                 asking,
             }),
@@ -345,7 +345,7 @@ impl Memory {
                 inner.template("/prompt", prompt)
             });
         }
-        if config.action == Action::Summarise {
+        if config.action == MemoryAction::Summarise {
             if let Some(key) = &config.summary {
                 site.read("/summary", key);
                 site.write("/summary", key);

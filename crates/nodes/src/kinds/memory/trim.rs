@@ -5,7 +5,7 @@ use superstep::{List, Object, Value};
 
 use super::count::{calls, kind, scale, tokens};
 
-/// What to keep.
+/// Limits on the part that is kept.
 #[derive(Clone, Debug)]
 pub(super) struct Trim {
     pub(super) max_tokens: Option<usize>,

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use superstep::{
     List, Node, NodeContext, NodeError, NodeOutput, Object, REMOVE_ALL, StoreOp, StoreQuery, Value,
-    async_trait,
+    async_trait, overwrite,
 };
 use superstep_document::Reducer;
 
 use super::count::{kind, scale, tokens};
 use super::trim::{self, Trim, call_ids};
 use crate::expression::{Expression, Scope};
-use crate::kinds::inner_model::Asking;
+use crate::kinds::inner_model::InnerModelNode;
 use crate::kinds::store::{Namespace, asked};
 use crate::programs::requests::shown;
 use crate::state::reads::{read, track_reads};
@@ -38,12 +38,12 @@ pub(super) struct Summarise {
     pub(super) above: Option<usize>,
     pub(super) by_provider: bool,
     pub(super) summary: Option<String>,
-    pub(super) asking: Asking,
+    pub(super) asking: InnerModelNode,
 }
 
 pub(super) struct Extract {
     pub(super) namespace: Namespace,
-    pub(super) asking: Asking,
+    pub(super) asking: InnerModelNode,
 }
 
 pub(super) struct MemoryNode {
@@ -62,7 +62,7 @@ fn replaced(reducer: Reducer, list: Vec<Value>) -> Value {
             Value::Array(std::iter::once(all).chain(list).collect())
         }
         Reducer::Overwrite => Value::Array(list.into_iter().collect()),
-        _ => superstep::json!({"__overwrite__": Value::Array(list.into_iter().collect())}),
+        _ => overwrite(Value::Array(list.into_iter().collect())),
     }
 }
 
@@ -147,11 +147,11 @@ impl MemoryNode {
         };
         let gone: Vec<bool> = messages.iter().enumerate().map(goes).collect();
         // Calls and their answers go together: providers refuse one without the other.
-        let called = |gone_is: bool| -> HashSet<&str> {
-            let ai = messages.iter().zip(&gone).filter(|(_, gone)| **gone == gone_is);
-            ai.flat_map(|(message, _)| call_ids(message)).collect()
-        };
-        let (unanswered, calling) = (called(true), called(false));
+        let (mut lost, mut calling) = (HashSet::new(), HashSet::new());
+        for (message, gone) in messages.iter().zip(&gone) {
+            let calls = if *gone { &mut lost } else { &mut calling };
+            calls.extend(call_ids(message));
+        }
         let answered: HashSet<&str> = messages
             .iter()
             .zip(&gone)
@@ -159,7 +159,6 @@ impl MemoryNode {
             .filter_map(|(message, _)| message.get("tool_call_id")?.as_str())
             .filter(|id| calling.contains(id))
             .collect();
-        let mut lost: HashSet<&str> = unanswered;
         for message in messages {
             if call_ids(message).any(|id| answered.contains(id)) {
                 lost.extend(call_ids(message));

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use superstep_document::Reducer;
 
-use super::{Line, ModelConfig, SCRIPTED};
+use super::{ModelConfig, SCRIPTED, ScriptLineConfig};
 use crate::kinds::tools;
 use crate::models::{self, ModelError, Recording};
 use crate::registry::Site;
@@ -201,7 +201,7 @@ fn check_script(config: &ModelConfig, site: &mut Site<'_>) {
     }
 }
 
-fn check_calls(site: &mut Site<'_>, index: usize, line: &Line) {
+fn check_calls(site: &mut Site<'_>, index: usize, line: &ScriptLineConfig) {
     for (place, call) in line.calls.iter().enumerate() {
         let at = format!("/script/{index}/calls/{place}");
         site.filled(&format!("{at}/tool"), &call.tool);

@@ -23,93 +23,93 @@ use crate::kinds::tools;
 use crate::kinds::tools::mcp::ServerTools;
 use crate::models::{self, Reasoning, Recording, ToolChoice, ToolSpec};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
-use node::{Line as ScriptLine, ModelNode, ScriptedCall};
+use node::{ModelNode, ScriptLine, ScriptedCall};
 
 /// The model that reads from a script.
 pub const SCRIPTED: &str = "scripted";
 
 /// Settings of a `model` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "Asks a language model.")]
+#[schemars(description = "Calls a language model.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["model", "prompt", "into", "system"], &[("Conversation", &["messages", "images"]), ("Tools", &["tools_of", "tools", "tool_choice", "resources"]), ("Answer", &["output", "repairs", "usage_into"]), ("Model settings", &["temperature", "max_tokens", "reasoning", "timeout_s"]), ("Recording and script", &["recording", "script", "pace_ms"])])))]
 pub struct ModelConfig {
-    /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
+    /// PROVIDER::NAME such as `openai::gpt-4o-mini`, CONNECTION::NAME for one of your connections, or `scripted`.
     #[schemars(title = "Model", extend("x-editor" = "model", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5", "gemini::gemini-2.5-flash", "ollama::llama3.2"]))]
     pub model: String,
-    /// Instructions that go before everything else.
+    /// Sent first, as the system message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "System", extend("x-editor" = "template"))]
+    #[schemars(title = "Instructions", extend("x-editor" = "template"))]
     pub system: Option<String>,
-    /// What is asked.
+    /// Template for the text to send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Prompt", extend("x-editor" = "template"))]
     pub prompt: Option<String>,
-    /// State key with a list of messages that are sent, with their pictures, tool calls and tool answers; the prompt, if any, comes after them.
+    /// Sends the messages in this state key before the prompt, with their images, tool calls and tool results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: Option<String>,
-    /// Pictures that are shown with the prompt: files of the project, `https` or `data` addresses. One that comes out empty is none; several stand in lines of their own.
+    /// Sends images with the prompt: project files, or `https` or `data` URLs; each template gives one per line, and empty lines are skipped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Images", extend("x-if" = serde_json::json!({"prompt": "*"})))]
     pub images: Vec<String>,
-    /// State key that takes the answer: as a message when its reducer is `add_messages`, otherwise as text.
-    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    /// Stores the answer in this state key: as a message if its reducer is `add_messages`, otherwise as text.
+    #[schemars(title = "Output key", extend("x-editor" = "state-key"))]
     pub into: String,
-    /// JSON Schema of the answer: it is read as JSON and written as such.
+    /// JSON Schema that the answer must match; the answer is stored as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Output", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
+    #[schemars(title = "Output schema", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
     pub output: Option<Json>,
-    /// State key that takes what the answer used: `{model, requests, input_tokens, output_tokens, total_tokens, cost}`, repairs included.
+    /// Stores token counts and cost in this state key, repairs included: `{model, requests, input_tokens, output_tokens, total_tokens, cost}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Usage into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "object"})))]
+    #[schemars(title = "Usage key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "object"})))]
     pub usage_into: Option<String>,
-    /// How often an answer that does not fit `output` is sent back with what is wrong.
+    /// Returns an answer that does not match `output` to the model, with the errors, up to this many times.
     #[serde(default = "default_repairs")]
-    #[schemars(title = "Repairs", range(min = 0, max = 5), extend("x-if" = serde_json::json!({"output": "*"})))]
+    #[schemars(title = "Maximum repairs", range(min = 0, max = 5), extend("x-if" = serde_json::json!({"output": "*"})))]
     pub repairs: u32,
-    /// Tools the model may call: name, description and a JSON Schema of the arguments. The calls are in the message that is written.
+    /// Tools that the model may call; the stored message contains the calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Tools")]
     pub tools: Vec<ToolSpec>,
-    /// A `tools` node whose tools the model may call, so that they are described once.
+    /// Offers the tools of a `tools` node to the model, without describing them again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Tools of", extend("x-editor" = "node", "x-kind" = "tools"))]
+    #[schemars(title = "Tools node", extend("x-editor" = "node", "x-kind" = "tools"))]
     pub tools_of: Option<String>,
-    /// Resources of MCP servers that the model reads before the conversation.
+    /// Adds resources of MCP servers before the conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Resources")]
     pub resources: Vec<Resource>,
-    /// Whether the model may answer without calling a tool.
+    /// Controls whether the model may, must or must not call a tool.
     #[serde(default)]
     #[schemars(title = "Tool choice")]
     pub tool_choice: ToolChoice,
-    /// How much a reasoning model thinks before it answers; without it, as much as the provider sees fit.
+    /// Sets how much a reasoning model thinks before it answers; without it, the provider decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Reasoning")]
+    #[schemars(title = "Reasoning effort")]
     pub reasoning: Option<Reasoning>,
-    /// Randomness.
+    /// Makes answers more varied the higher it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Temperature", range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
-    /// Longest answer in tokens.
+    /// Limits the length of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Max tokens", range(min = 1))]
+    #[schemars(title = "Maximum output tokens", range(min = 1))]
     pub max_tokens: Option<u32>,
-    /// Longest time for a whole answer, in seconds.
+    /// Stops waiting for the complete answer after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 86_400))]
     pub timeout_s: u64,
-    /// `record` writes the model's answers to `recordings/models.jsonl` beside the graph, `replay` answers from there without asking the model.
+    /// `record` saves answers to `recordings/models.jsonl` beside the graph; `replay` reads them instead of calling the model.
     #[serde(default)]
     #[schemars(title = "Recording")]
     pub recording: Recording,
-    /// What `scripted` says: the first line whose condition is true or absent.
+    /// Answers of `scripted`: the first line with a true condition, or with none, is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
-    pub script: Vec<Line>,
-    /// Pause of `scripted` after each word, in milliseconds.
+    pub script: Vec<ScriptLineConfig>,
+    /// Makes `scripted` pause after each word.
     #[serde(default = "default_pace")]
-    #[schemars(title = "Pace (ms)", range(min = 0, max = 1000), extend("x-if" = serde_json::json!({"model": "scripted"})))]
+    #[schemars(title = "Delay per word (ms)", range(min = 0, max = 1000), extend("x-if" = serde_json::json!({"model": "scripted"})))]
     pub pace_ms: u64,
 }
 
@@ -120,29 +120,29 @@ fn default_pace() -> u64 {
 /// A resource of an MCP server.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Resource {
-    /// The server, by its name in the project's `.mcp.json`.
+    /// Name of the server in the project's `.mcp.json`.
     #[schemars(title = "Server")]
     pub server: String,
-    /// Template of the resource's address.
-    #[schemars(title = "Address", extend("x-editor" = "template"))]
+    /// Template for the URI of the resource.
+    #[schemars(title = "URI", extend("x-editor" = "template"))]
     pub uri: String,
 }
 
 /// A line of the script.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-pub struct Line {
-    /// Expression; absent means always.
+pub struct ScriptLineConfig {
+    /// Expression that must be true for this line; without it, the line always applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "When", extend("x-editor" = "expression", "examples" = ["state.total > 10"]))]
+    #[schemars(title = "Condition", extend("x-editor" = "expression", "examples" = ["state.total > 10"]))]
     pub when: Option<String>,
-    /// Template of the answer.
+    /// Template for the text of the answer.
     #[serde(default)]
-    #[schemars(title = "Say", extend("x-editor" = "template"))]
+    #[schemars(title = "Answer", extend("x-editor" = "template"))]
     pub say: String,
-    /// Tools that it calls.
+    /// Tools that the model calls in this answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Calls")]
-    pub calls: Vec<Call>,
+    #[schemars(title = "Tool calls")]
+    pub calls: Vec<ScriptedCallConfig>,
 }
 
 impl ModelConfig {
@@ -155,13 +155,13 @@ impl ModelConfig {
     }
 }
 
-/// A call that the scripted model makes.
+/// A tool call of the scripted model.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-pub struct Call {
-    /// The tool.
+pub struct ScriptedCallConfig {
+    /// Name of the tool.
     #[schemars(title = "Tool")]
     pub tool: String,
-    /// Its arguments: text is an expression, any other JSON is taken as it is.
+    /// Arguments of the call: text is an expression, any other JSON is used as is.
     #[serde(default)]
     #[schemars(title = "Arguments", extend("x-editor" = "assignments"))]
     pub args: Map<String, Json>,
@@ -182,7 +182,7 @@ impl NodeKind for Model {
         KindInfo {
             kind: "model",
             title: "Model",
-            summary: "Asks a language model and streams its answer; a scripted one answers offline.",
+            summary: "Calls a language model and streams its answer; the scripted model works offline.",
             icon: "sparkles",
             group: "models",
             aliases: &[
@@ -317,7 +317,11 @@ fn facts(site: &BuildSite<'_>, model: &str) -> models::Facts {
 }
 
 /// Compiles a line of the script: its condition, its text and its calls.
-fn script_line(site: &BuildSite<'_>, index: usize, line: &Line) -> Result<ScriptLine, Diagnostic> {
+fn script_line(
+    site: &BuildSite<'_>,
+    index: usize,
+    line: &ScriptLineConfig,
+) -> Result<ScriptLine, Diagnostic> {
     let when = line.when.as_ref();
     let when = when.map(|when| site.expression(&format!("/script/{index}/when"), when));
     let mut calls = Vec::new();

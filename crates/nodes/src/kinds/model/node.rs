@@ -9,16 +9,17 @@ use superstep::{List, Node, NodeContext, NodeError, NodeOutput, Object, Value, a
 
 use super::SCRIPTED;
 use super::output::{parsed, sent};
-use super::usage::Spent;
+use super::usage::TaskCost;
 use crate::base::error_class;
 use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Scope, Template};
 use crate::kinds::tools::mcp::{ServerTools, specs_of};
 use crate::mcp::{self, Mcp};
-use crate::models::recording::{Asker, file_in};
+use crate::models::recording::{RequestOrigin, file_in};
 use crate::models::{
-    self, Answer, AnsweredBy, CallPiece, Exchanges, Facts, ModelError, Open, Piece, Providers, Reasoning,
-    Recording, Recordings, Request, ToolCall, ToolChoice, ToolSpec, Watch, pictures,
+    self, AnswerPiece, AnsweredBy, CallPiece, Exchanges, Facts, ModelAnswer, ModelError, ModelRequest,
+    OpenExchange, Providers, Reasoning, Recording, Recordings, ToolCall, ToolChoice, ToolSpec, WatchedTask,
+    pictures,
 };
 use crate::state::reads::{read, track_reads};
 
@@ -52,13 +53,13 @@ pub(super) struct ModelNode {
     pub(super) temperature: Option<f64>,
     pub(super) max_tokens: Option<u32>,
     pub(super) timeout: Duration,
-    pub(super) script: Vec<Line>,
+    pub(super) script: Vec<ScriptLine>,
     pub(super) pace: Duration,
     pub(super) providers: Arc<Providers>,
 }
 
 /// A line of the script.
-pub(super) struct Line {
+pub(super) struct ScriptLine {
     pub(super) when: Option<Expression>,
     pub(super) say: Template,
     pub(super) calls: Vec<ScriptedCall>,
@@ -74,7 +75,7 @@ pub(super) struct ScriptedCall {
 impl Node for ModelNode {
     async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
         track_reads(&context);
-        let mut spent = Spent::default();
+        let mut spent = TaskCost::default();
         let value = tokio::select! {
             biased;
             () = context.cancelled() => return Err(NodeError::Cancelled),
@@ -87,7 +88,7 @@ impl Node for ModelNode {
     }
 }
 
-/// Where the pieces of one answer go.
+/// Destination of the pieces of one answer.
 struct Stream<'a> {
     context: &'a NodeContext,
     id: &'a str,
@@ -96,7 +97,7 @@ struct Stream<'a> {
 
 impl Stream<'_> {
     /// Sends a chunk as LangChain streams it: text in `content`, reasoning and calls in fields of their own.
-    async fn send(&self, piece: &Piece) {
+    async fn send(&self, piece: &AnswerPiece) {
         let mut chunk: Object = [
             ("type", Value::from("AIMessageChunk")),
             ("id", self.id.into()),
@@ -106,11 +107,11 @@ impl Stream<'_> {
         .into_iter()
         .collect();
         match piece {
-            Piece::Text(text) => chunk.insert("content", text.as_str()),
-            Piece::Reasoning(text) => {
+            AnswerPiece::Text(text) => chunk.insert("content", text.as_str()),
+            AnswerPiece::Reasoning(text) => {
                 chunk.insert("additional_kwargs", superstep::json!({"reasoning_content": text}))
             }
-            Piece::Call(call) => chunk.insert(
+            AnswerPiece::Call(call) => chunk.insert(
                 "tool_call_chunks",
                 superstep::json!([{"name": call.name, "args": call.args, "id": call.id, "index": call.index, "type": "tool_call_chunk"}]),
             ),
@@ -119,7 +120,7 @@ impl Stream<'_> {
     }
 
     /// Sends the last chunk: what the answer used and why it stopped, which no piece of it contains.
-    async fn end(&self, answer: &Answer, facts: &Facts) {
+    async fn end(&self, answer: &ModelAnswer, facts: &Facts) {
         if answer.usage.is_none() && answer.stop.is_none() {
             return;
         }
@@ -149,7 +150,7 @@ impl ModelNode {
         &self,
         context: &NodeContext,
         input: &Value,
-        spent: &mut Spent,
+        spent: &mut TaskCost,
     ) -> Result<Value, NodeError> {
         // One id per task: an answer that is given again after a failure takes the place of the first one.
         let id = format!("ai-{}", context.info().task_id);
@@ -167,7 +168,7 @@ impl ModelNode {
                 None => Ok(self.written(&id, answer)),
             };
         }
-        let mut request = Request {
+        let mut request = ModelRequest {
             messages: self.conversation(context, &scope, input).await?,
             temperature: self.temperature,
             max_tokens: self.max_tokens,
@@ -175,7 +176,7 @@ impl ModelNode {
             tools: self.all_tools().await?,
             tool_choice: self.tool_choice,
             reasoning: self.reasoning,
-            watch: Some(Watch::new(self.exchanges.clone(), context)),
+            watch: Some(WatchedTask::new(self.exchanges.clone(), context)),
         };
         let Some((shape, schema)) = &self.output else {
             let answer = self.ask(&self.stream(context, &id), &request).await?;
@@ -221,14 +222,14 @@ impl ModelNode {
         }
     }
 
-    fn written(&self, id: &str, answer: Answer) -> Value {
+    fn written(&self, id: &str, answer: ModelAnswer) -> Value {
         match self.as_message {
             true => models::message(id, &answer, &self.facts),
             false => answer.text.into(),
         }
     }
 
-    async fn ask(&self, stream: &Stream<'_>, request: &Request) -> Result<Answer, NodeError> {
+    async fn ask(&self, stream: &Stream<'_>, request: &ModelRequest) -> Result<ModelAnswer, NodeError> {
         let answer = match self.recording {
             Recording::Replay => self.replayed(stream, request).await,
             Recording::Record | Recording::Off => self.asked(stream, request).await,
@@ -238,7 +239,7 @@ impl ModelNode {
         Ok(answer)
     }
 
-    async fn asked(&self, stream: &Stream<'_>, request: &Request) -> Result<Answer, ModelError> {
+    async fn asked(&self, stream: &Stream<'_>, request: &ModelRequest) -> Result<ModelAnswer, ModelError> {
         let recorded = match self.recording {
             Recording::Record => Some(file_in(self.folder.as_deref())?),
             _ => None,
@@ -270,8 +271,8 @@ impl ModelNode {
         Ok(answer)
     }
 
-    async fn replayed(&self, stream: &Stream<'_>, request: &Request) -> Result<Answer, ModelError> {
-        let mut open = Open::offline(request, &self.model, AnsweredBy::Recording);
+    async fn replayed(&self, stream: &Stream<'_>, request: &ModelRequest) -> Result<ModelAnswer, ModelError> {
+        let mut open = OpenExchange::offline(request, &self.model, AnsweredBy::Recording);
         let found = file_in(self.folder.as_deref()).and_then(|file| {
             let asker = self.asker(stream);
             self.recordings.find(&file, &self.model, request, asker)
@@ -285,8 +286,8 @@ impl ModelNode {
         Ok(answer)
     }
 
-    fn asker<'a>(&'a self, stream: &Stream<'_>) -> Asker<'a> {
-        Asker {
+    fn asker<'a>(&'a self, stream: &Stream<'_>) -> RequestOrigin<'a> {
+        RequestOrigin {
             node: &self.name,
             step: stream.context.info().step,
         }
@@ -294,7 +295,7 @@ impl ModelNode {
 
     /// Returns the exchange of a scripted answer: what a model would have been asked. Used for the trace only, so it
     /// notes no reading of the state, fetches nothing and leaves out what cannot be rendered.
-    fn unsent(&self, context: &NodeContext, input: &Value) -> Option<Open> {
+    fn unsent(&self, context: &NodeContext, input: &Value) -> Option<OpenExchange> {
         let scope = Scope::new(input).with("context", context.context().clone());
         let render = |kind: &str, template: &Option<Template>| {
             let text = template.as_ref()?.render(&scope).ok()?;
@@ -307,20 +308,20 @@ impl ModelNode {
             Some(one) => messages.push(one.clone()),
         }
         messages.extend(render("human", &self.prompt));
-        let request = Request {
+        let request = ModelRequest {
             messages,
-            watch: Some(Watch::new(self.exchanges.clone(), context)),
-            ..Request::default()
+            watch: Some(WatchedTask::new(self.exchanges.clone(), context)),
+            ..ModelRequest::default()
         };
-        Open::offline(&request, SCRIPTED, AnsweredBy::Script)
+        OpenExchange::offline(&request, SCRIPTED, AnsweredBy::Script)
     }
 
-    async fn scripted(&self, stream: &Stream<'_>, scope: &Scope) -> Result<Answer, NodeError> {
+    async fn scripted(&self, stream: &Stream<'_>, scope: &Scope) -> Result<ModelAnswer, NodeError> {
         let line = self.line(scope)?;
         let text = line.say.render(scope)?;
         let mut words = text.split_inclusive(char::is_whitespace).peekable();
         while let Some(word) = words.next() {
-            stream.send(&Piece::Text(word.to_owned())).await;
+            stream.send(&AnswerPiece::Text(word.to_owned())).await;
             if words.peek().is_some() && !self.pace.is_zero() {
                 tokio::time::sleep(self.pace).await;
             }
@@ -346,17 +347,17 @@ impl ModelNode {
                 name: Some(call.name.clone()),
                 args: Value::Object(args).to_string(),
             };
-            stream.send(&Piece::Call(piece)).await;
+            stream.send(&AnswerPiece::Call(piece)).await;
             tool_calls.push(call);
         }
-        Ok(Answer {
+        Ok(ModelAnswer {
             text,
             tool_calls,
-            ..Answer::default()
+            ..ModelAnswer::default()
         })
     }
 
-    fn line(&self, scope: &Scope) -> Result<&Line, NodeError> {
+    fn line(&self, scope: &Scope) -> Result<&ScriptLine, NodeError> {
         for line in &self.script {
             if line.when.as_ref().map_or(Ok(true), |when| when.truth(scope))? {
                 return Ok(line);

@@ -3,20 +3,20 @@
 use serde_json::Value as Json;
 use superstep::Value;
 
-use crate::models::{Answer, Usage};
+use crate::models::{ModelAnswer, TokenUsage};
 
 /// Tokens and money of all requests of a task.
 #[derive(Debug, Default)]
-pub(super) struct Spent {
+pub(super) struct TaskCost {
     requests: u64,
-    usage: Usage,
+    usage: TokenUsage,
     /// Amount, and what else its price says; none as soon as one request had none.
     cost: Option<Json>,
     priceless: bool,
 }
 
-impl Spent {
-    pub(super) fn add(&mut self, answer: &Answer) {
+impl TaskCost {
+    pub(super) fn add(&mut self, answer: &ModelAnswer) {
         self.requests += 1;
         if let Some(usage) = &answer.usage {
             self.usage.input += usage.input;
@@ -59,17 +59,17 @@ mod tests {
 
     #[test]
     fn requests_add_up() {
-        let answer = |input, amount: Option<f64>| Answer {
-            usage: Some(Usage {
+        let answer = |input, amount: Option<f64>| ModelAnswer {
+            usage: Some(TokenUsage {
                 input,
                 output: 1,
                 total: input + 1,
-                ..Usage::default()
+                ..TokenUsage::default()
             }),
             cost: amount.map(|amount| json!({"amount": amount, "currency": "USD", "prices": "own"})),
-            ..Answer::default()
+            ..ModelAnswer::default()
         };
-        let mut spent = Spent::default();
+        let mut spent = TaskCost::default();
         spent.add(&answer(10, Some(0.1)));
         spent.add(&answer(5, Some(0.2)));
         let value = Json::from(&spent.value("m"));

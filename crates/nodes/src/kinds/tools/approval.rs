@@ -7,7 +7,7 @@ use superstep::{NodeContext, NodeError, Object, Value};
 use super::node::Tool;
 use crate::models::args_json;
 
-/// What the person decided.
+/// A person's decision.
 #[derive(Debug, PartialEq)]
 pub(super) enum Decision {
     /// Run it.
@@ -58,7 +58,7 @@ fn question(tool: &Tool, id: &str, args: &Object) -> Object {
         "tool_call_id": id,
         "choices": [
             {"label": "Approve", "value": {"type": "approve"}, "description": "Run it with these arguments."},
-            {"label": "Reject", "value": {"type": "reject"}, "description": "Do not run it; the model is told."},
+            {"label": "Reject", "value": {"type": "reject"}, "description": "Do not run it, and tell the model."},
         ],
         "schema": {"oneOf": [
             {"title": "Approve", "type": "object", "required": ["type"], "properties": {"type": {"const": "approve"}}},
@@ -66,7 +66,7 @@ fn question(tool: &Tool, id: &str, args: &Object) -> Object {
                 "type": {"const": "edit"}, "args": edited}},
             {"title": "Reject", "type": "object", "required": ["type"], "properties": {
                 "type": {"const": "reject"}, "reason": {"type": "string", "title": "Reason"}}},
-            {"title": "Respond", "description": "Do not run it; the model is told this in place of its result.", "type": "object", "required": ["type", "content"], "properties": {
+            {"title": "Respond", "description": "Do not run it, and give the model this as its result.", "type": "object", "required": ["type", "content"], "properties": {
                 "type": {"const": "respond"}, "content": {"type": "string", "title": "Answer in its place"}}},
         ]},
         "action_requests": [{"name": tool.name, "args": args, "description": tool.description}],

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::{Graph, Input, NodeContext, NodeError, Object, Persistence, Value};
 use superstep_document::{Diagnostic, Document, Reducer};
 
-use super::node::{Answer, NoAnswer, ToolResult};
+use super::node::{NoAnswer, ToolAnswer, ToolResult};
 use crate::expression::{Expression, Scope};
 use crate::kinds::graph::{Mapping, RESULT, compiled, known_inside, mapped, pointer_to};
 use crate::models::no_arguments;
@@ -26,16 +26,16 @@ const TASK: &str = "task";
 /// A graph.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct GraphTool {
-    /// The graph file, seen from this graph's folder.
+    /// Graph file, relative to this graph's folder.
     #[schemars(title = "Graph", extend("x-editor" = "graph-file"))]
     pub graph: String,
-    /// Keys of the graph and what they are given: text is an expression over `args` and `state`, any other JSON is taken as it is. Without it arguments go to the keys of their names, and what has none becomes a message.
+    /// Value of each key of the graph: text is an expression over `args` and `state`, any other JSON is used as is; without it, arguments go to keys of the same name and the others become a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Input", extend("x-editor" = "assignments"))]
+    #[schemars(title = "Input mapping", extend("x-editor" = "assignments"))]
     pub input: Option<Map<String, Json>>,
-    /// Expression over `result`, the graph's output. Without it the answer is the text of the last message, or what the graph returns.
+    /// Expression over `result`, the graph's output; without it, the text of the last message or else the output is returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Output", extend("x-editor" = "expression"))]
+    #[schemars(title = "Result expression", extend("x-editor" = "expression"))]
     pub output: Option<String>,
 }
 
@@ -99,12 +99,12 @@ impl GraphTool {
         }
     }
 
-    pub(super) fn build(&self, site: &BuildSite<'_>, pointer: &str) -> Result<GraphWork, Diagnostic> {
+    pub(super) fn build(&self, site: &BuildSite<'_>, pointer: &str) -> Result<GraphToolWork, Diagnostic> {
         let (nested, graph) = site.graph(&format!("{pointer}/graph"), &self.graph, Persistence::Inherit)?;
         let keys = Keys::of(&nested.document);
         let input = self.input.clone();
         let output = |source: &String| site.expression(&format!("{pointer}/output"), source);
-        Ok(GraphWork {
+        Ok(GraphToolWork {
             input: input
                 .map(|map| compiled(site, &format!("{pointer}/input"), map))
                 .transpose()?,
@@ -126,7 +126,7 @@ fn returned(document: &Document) -> Option<String> {
 }
 
 /// A graph that can be called.
-pub(super) struct GraphWork {
+pub(super) struct GraphToolWork {
     graph: Graph,
     input: Option<Mapping>,
     output: Option<Expression>,
@@ -135,7 +135,7 @@ pub(super) struct GraphWork {
     returned: Option<String>,
 }
 
-impl GraphWork {
+impl GraphToolWork {
     pub(super) async fn run(&self, context: &NodeContext, args: &Object, state: &Value) -> ToolResult {
         let failed = |error: NodeError| match error {
             NodeError::Failed(failure) => {
@@ -183,7 +183,7 @@ impl GraphWork {
         Value::Object(given)
     }
 
-    fn answer(&self, context: &NodeContext, result: Value, state: &Value) -> Result<Answer, NodeError> {
+    fn answer(&self, context: &NodeContext, result: Value, state: &Value) -> Result<ToolAnswer, NodeError> {
         let value = match (&self.output, &self.messages, &self.returned) {
             (Some(output), ..) => output.eval(&Scope::of(context, state).with(RESULT, result))?,
             (None, Some(key), _) => {
@@ -197,8 +197,8 @@ impl GraphWork {
             (None, None, None) => result,
         };
         Ok(match value {
-            Value::String(text) => Answer::from(text.to_string()),
-            other => Answer::from(other.to_string()),
+            Value::String(text) => ToolAnswer::from(text.to_string()),
+            other => ToolAnswer::from(other.to_string()),
         })
     }
 }

@@ -11,19 +11,19 @@ use crate::registry::Site;
 use superstep_document::suggest;
 use superstep_document::text;
 
-/// Where a run goes on.
+/// Node at which a run continues.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct HandOff {
-    /// The node that goes on.
-    #[schemars(title = "To", extend("x-leads-to" = serde_json::json!({"outside": false})))]
+    /// Node that continues the run.
+    #[schemars(title = "Target node", extend("x-leads-to" = serde_json::json!({"outside": false})))]
     pub to: String,
-    /// The node is not in this graph but in the one that runs it. That graph is given the whole conversation, in a key of the same name.
+    /// Looks for the node in the graph that runs this one and passes the conversation to its key of the same name.
     #[serde(default)]
-    #[schemars(title = "In the graph around")]
+    #[schemars(title = "Target in parent graph")]
     pub outside: bool,
-    /// State key that takes the node's name, so that the next run can begin there.
+    /// Stores the node's name in this state key, so that the next run can start there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Active", extend("x-editor" = "state-key", "x-takes" = "to", "x-if" = serde_json::json!({"outside": false})))]
+    #[schemars(title = "Active node key", extend("x-editor" = "state-key", "x-takes" = "to", "x-if" = serde_json::json!({"outside": false})))]
     pub active: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use superstep::{NodeContext, NodeError, Object, Value};
 
-use super::node::{Answer, NoAnswer, Tool, ToolResult, ToolWork};
+use super::node::{NoAnswer, Tool, ToolAnswer, ToolResult, ToolWork};
 use crate::base::schema_validator::SchemaValidator;
 use crate::mcp::{self, Client, Content, Mcp, McpError};
 use crate::models::{ToolSpec, args_json};
@@ -23,38 +23,38 @@ const LONGEST_NAME: usize = 64;
 
 /// Tools of an MCP server.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["server", "tools", "approval"], &[("Exceptions from approval", &["always_ask", "never_ask"]), ("More", &["resources", "prefix", "timeout_s"])])))]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["server", "tools", "approval"], &[("Approval exceptions", &["always_ask", "never_ask"]), ("More", &["resources", "prefix", "timeout_s"])])))]
 pub struct McpSource {
-    /// The server, by its name in the project's `.mcp.json`.
+    /// Name of the server in the project's `.mcp.json`.
     #[schemars(title = "Server", extend("x-editor" = "mcp-server"))]
     pub server: String,
-    /// The tools that may be called; without it all of them.
+    /// Tools that may be called; without it, all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Tools", extend("x-editor" = "mcp-tools"))]
     pub tools: Option<Vec<String>>,
-    /// When a person is asked before a tool runs: `changes` asks unless the server says that the tool only reads.
+    /// Asks a person before tools run: `changes` asks unless the server marks the tool as read-only.
     #[serde(default)]
     #[schemars(title = "Approval")]
     pub approval: McpApproval,
-    /// Tools before which a person is asked in any case.
+    /// Always asks a person before these tools run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Always ask")]
+    #[schemars(title = "Tools with approval")]
     pub always_ask: Vec<String>,
-    /// Tools before which nobody is asked.
+    /// Runs these tools without asking.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Never ask")]
+    #[schemars(title = "Tools without approval")]
     pub never_ask: Vec<String>,
-    /// The model may list and read the server's resources, with two tools more.
+    /// Adds two tools that list and read the server's resources.
     #[serde(default)]
     #[schemars(title = "Resources")]
     pub resources: bool,
-    /// Put before the names of the tools, for servers whose tools have the same names.
+    /// Prepended to tool names, to tell apart servers with tools of the same name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    #[schemars(title = "Prefix")]
+    #[schemars(title = "Name prefix")]
     pub prefix: String,
-    /// Longest silence of a tool at work, in seconds; its reports of progress start it again.
+    /// Stops a tool that has been silent for this time; each progress report restarts it.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 86_400))]
     pub timeout_s: u64,
 }
 
@@ -159,13 +159,13 @@ pub(super) struct Offered {
     work: McpWork,
 }
 
-/// What a call asks of a server.
+/// A call's request to a server.
 pub(super) struct McpWork {
     source: ServerTools,
-    does: Does,
+    does: ServerAction,
 }
 
-enum Does {
+enum ServerAction {
     /// Calls the tool that the server knows by this name.
     Call(String),
     List,
@@ -208,7 +208,7 @@ impl ServerTools {
                     parameters: parameters(offer),
                 },
                 approval: config.asks(offer),
-                work: self.work(Does::Call(offer.name.to_string())),
+                work: self.work(ServerAction::Call(offer.name.to_string())),
             })
             .collect();
         if config.resources {
@@ -217,7 +217,7 @@ impl ServerTools {
         Ok(offered)
     }
 
-    fn work(&self, does: Does) -> McpWork {
+    fn work(&self, does: ServerAction) -> McpWork {
         McpWork {
             source: self.clone(),
             does,
@@ -227,7 +227,7 @@ impl ServerTools {
     /// Returns the tools that list and read resources.
     fn resources(&self) -> [Offered; 2] {
         let config = &self.config;
-        let offered = |name: &str, description: String, parameters: Json, does: Does| Offered {
+        let offered = |name: &str, description: String, parameters: Json, does: ServerAction| Offered {
             spec: ToolSpec {
                 name: name_of(&config.prefix, &format!("{}_{name}", config.server)),
                 description,
@@ -244,14 +244,14 @@ impl ServerTools {
                     config.server
                 ),
                 json!({"type": "object", "properties": {}}),
-                Does::List,
+                ServerAction::List,
             ),
             offered(
                 "read_resource",
                 format!("Reads a resource of {}.", config.server),
                 json!({"type": "object", "required": ["uri"], "properties": {
                     "uri": {"type": "string", "description": "The address of the resource."}}}),
-                Does::Read,
+                ServerAction::Read,
             ),
         ]
     }
@@ -323,7 +323,7 @@ impl McpWork {
             })),
             Ok(Content {
                 content, artifact, ..
-            }) => Ok(Answer { content, artifact }),
+            }) => Ok(ToolAnswer { content, artifact }),
             Err(McpError::Cancelled) => Err(NoAnswer::Stop(NodeError::Cancelled)),
             Err(error) if error.is_settings() => Err(NoAnswer::Stop(error.of_node(&context.info().node))),
             Err(error) => Err(NoAnswer::Failed(error.to_string())),
@@ -334,14 +334,14 @@ impl McpWork {
         let client = self.source.client().await?;
         let limit = Duration::from_secs(self.source.config.timeout_s);
         match &self.does {
-            Does::Call(name) => {
+            ServerAction::Call(name) => {
                 let args = match args_json(args) {
                     Json::Object(args) => args,
                     _ => serde_json::Map::new(),
                 };
                 Ok(mcp::of_call(&client.call(context, name, args, limit).await?))
             }
-            Does::List => {
+            ServerAction::List => {
                 // Not every server has both.
                 let (named, forms) = futures::join!(client.resources(), client.templates());
                 let named = named?.into_iter().map(|resource| {
@@ -356,7 +356,7 @@ impl McpWork {
                     ..Content::default()
                 })
             }
-            Does::Read => {
+            ServerAction::Read => {
                 let uri = args.get("uri").and_then(Value::as_str).unwrap_or_default();
                 let content = mcp::of_resource(&client.read(context, uri, limit).await?);
                 Ok(Content {

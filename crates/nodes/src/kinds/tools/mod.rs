@@ -31,7 +31,7 @@ pub use graph::GraphTool;
 pub use handoff::HandOff;
 pub use mcp::{McpApproval, McpSource};
 use node::{Tool, ToolWork, ToolsNode};
-pub use script::Script;
+pub use script::ScriptTool;
 use superstep_document::suggest;
 use superstep_document::{Join, Text, text};
 
@@ -39,14 +39,14 @@ use superstep_document::{Join, Text, text};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Runs tools that a model calls.")]
 pub struct ToolsConfig {
-    /// State key with the messages: the calls of its last ai message are run, and answered there.
+    /// Runs the calls of the last ai message in this state key and adds the results there.
     #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: String,
-    /// The tools. A `model` node is given them with `tools_of`.
+    /// Tools of this node; a `model` node offers them with `tools_of`.
     #[schemars(title = "Tools")]
     #[serde(default)]
     pub tools: Vec<ToolConfig>,
-    /// Tools of MCP servers, which the project's `.mcp.json` declares.
+    /// Adds tools of MCP servers declared in the project's `.mcp.json`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "MCP servers")]
     pub mcp: Vec<McpSource>,
@@ -66,42 +66,42 @@ fn beginnings() -> Json {
     ])
 }
 
-/// A tool: what the model sees of it, and what it does.
+/// A tool: its description for the model and its implementation.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(extend("x-one-of" = ["javascript", "python", "http", "graph", "handoff"], "x-begin" = beginnings()))]
 pub struct ToolConfig {
-    /// How the model calls it: letters, digits, `_` and `-`.
+    /// Name that the model calls the tool by: letters, digits, `_` and `-`.
     #[schemars(title = "Name")]
     pub name: String,
-    /// What it does and when to use it, for the model.
+    /// Tells the model what the tool does and when to use it.
     #[schemars(title = "Description", extend("x-editor" = "text"))]
     pub description: String,
-    /// JSON Schema of its arguments, an object.
+    /// JSON Schema of the arguments; must be an object.
     #[serde(default = "no_arguments")]
     #[schemars(title = "Parameters", with = "serde_json::Map<String, Json>", extend("x-editor" = "schema"))]
     pub parameters: Json,
-    /// Ask a person before it runs: they may approve, change the arguments, reject, or answer in its place.
+    /// Asks a person to approve, edit or reject each call, or to answer it in the tool's place.
     #[serde(default)]
     #[schemars(title = "Approval")]
     pub approval: bool,
-    /// It is a JavaScript function.
+    /// Runs a JavaScript function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "JavaScript")]
-    pub javascript: Option<Script>,
-    /// It is a Python function of the project; it is given its arguments by name, and `state`, `store`, `config`,
-    /// `runtime` and `ctx` where its parameters say so.
+    pub javascript: Option<ScriptTool>,
+    /// Calls a Python function of the project with the arguments by name; parameters called `state`, `store`, `config`,
+    /// `runtime` and `ctx` are filled in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Python")]
     pub python: Option<PythonFunction>,
-    /// It is an HTTP request.
+    /// Sends an HTTP request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "HTTP request")]
     pub http: Option<HttpRequest>,
-    /// It is a graph of the project: an agent, or any other.
+    /// Runs a graph of the project, such as an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Graph")]
     pub graph: Option<GraphTool>,
-    /// It lets another node go on.
+    /// Hands off to another node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Hand-off")]
     pub handoff: Option<HandOff>,
@@ -138,7 +138,7 @@ impl ToolConfig {
     }
 }
 
-/// What a tools node has to offer.
+/// Tools that a tools node offers.
 #[derive(Default)]
 pub(crate) struct Offer {
     /// Tools that are known before the run.
@@ -266,7 +266,7 @@ impl NodeKind for Tools {
         KindInfo {
             kind: TOOLS,
             title: "Tools",
-            summary: "Runs the tools that a model calls, and answers each call with a message.",
+            summary: "Runs the tools that a model calls and adds a message with each result.",
             icon: "wrench",
             group: "models",
             aliases: &[

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use superstep::{List, Node, NodeContext, NodeError, NodeOutput, Object, TaskFn, Value, async_trait};
 
 use super::approval::{self, Decision};
-use super::graph::GraphWork;
+use super::graph::GraphToolWork;
 use super::handoff::HandOff;
 use super::mcp::{self, McpWork, ServerTools};
 use super::script;
@@ -39,24 +39,24 @@ pub(super) struct Tool {
 }
 
 pub(super) enum ToolWork {
-    Script(code::Script),
+    Script(code::JavaScriptProgram),
     Python(PythonWork),
     Http(HttpRequest, Arc<Web>),
-    Graph(Box<GraphWork>),
+    Graph(Box<GraphToolWork>),
     HandOff(HandOff),
     Mcp(McpWork),
 }
 
-/// What a tool answers.
+/// A tool's answer.
 #[derive(Default)]
-pub(super) struct Answer {
+pub(super) struct ToolAnswer {
     /// For the model: text, or a list of parts with pictures among them.
     pub(super) content: Value,
     /// For programs: not sent to the model.
     pub(super) artifact: Value,
 }
 
-impl From<String> for Answer {
+impl From<String> for ToolAnswer {
     fn from(text: String) -> Self {
         Self {
             content: shortened(text).into(),
@@ -65,10 +65,10 @@ impl From<String> for Answer {
     }
 }
 
-/// What a call came to: something for the model to read, or the end of the run.
-pub(super) type ToolResult = Result<Answer, NoAnswer>;
+/// Outcome of a call: something for the model to read, or the end of the run.
+pub(super) type ToolResult = Result<ToolAnswer, NoAnswer>;
 
-/// Why a tool gave no answer.
+/// Reason why a tool gave no answer.
 pub(super) enum NoAnswer {
     /// The model is given the reason.
     Failed(String),
@@ -110,7 +110,7 @@ impl Tool {
             ToolWork::Script(script) => script::run(context, script.clone(), &self.name, args, state).await,
             ToolWork::Python(work) => {
                 let label = format!("tool {}", self.name);
-                let call = python::Call {
+                let call = python::PythonCall {
                     owner: Owner::Tool(&self.name),
                     label: &label,
                     style: python::Style::Tool,
@@ -126,7 +126,7 @@ impl Tool {
             }
             ToolWork::Http(request, web) => {
                 let answer = request.send(context, web, &call.id, &args).await;
-                answer.map(Answer::from).map_err(|error| match error {
+                answer.map(ToolAnswer::from).map_err(|error| match error {
                     RequestError::Cancelled => NoAnswer::Stop(NodeError::Cancelled),
                     other => NoAnswer::Failed(other.to_string()),
                 })
@@ -147,7 +147,7 @@ pub(super) struct ToolsNode {
 }
 
 /// Tools by the names that models call them by.
-type Tools = Arc<BTreeMap<String, Arc<Tool>>>;
+type ToolsByName = Arc<BTreeMap<String, Arc<Tool>>>;
 
 #[async_trait]
 impl Node for ToolsNode {
@@ -232,7 +232,7 @@ impl ToolsNode {
     }
 
     /// Returns the tools, including those of the servers if one of them is called.
-    async fn tools_for(&self, context: &NodeContext, calls: &[ToolCall]) -> Result<Tools, NodeError> {
+    async fn tools_for(&self, context: &NodeContext, calls: &[ToolCall]) -> Result<ToolsByName, NodeError> {
         let mut tools = self.tools.clone();
         let known = calls.iter().all(|call| tools.contains_key(&call.name));
         if !known && !self.servers.is_empty() {
@@ -254,7 +254,7 @@ impl ToolsNode {
         context: &NodeContext,
         index: usize,
         call: ToolCall,
-        tools: &Tools,
+        tools: &ToolsByName,
         input: &Value,
         late: bool,
     ) -> superstep::TaskHandle {
@@ -293,7 +293,7 @@ impl ToolsNode {
     }
 }
 
-fn unknown(tools: &Tools, name: &str) -> String {
+fn unknown(tools: &ToolsByName, name: &str) -> String {
     format!(
         "there is no tool `{name}`.{} The tools are {}",
         suggest::did_you_mean(name, tools.keys().map(String::as_str)),

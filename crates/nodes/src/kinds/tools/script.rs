@@ -19,16 +19,16 @@ const PARAMETERS: &str = "args, state, ctx";
 
 /// A JavaScript function.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-pub struct Script {
-    /// Body of a function that sees `args` and `state`, and returns what the model is told: text, or JSON; or a module
-    /// whose default export is the function.
+pub struct ScriptTool {
+    /// Function body that uses `args` and `state` and returns text or JSON for the model; or a module with the function as
+    /// its default export.
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "javascript"))]
     pub source: String,
-    /// Running time after which it is stopped, in milliseconds.
+    /// Stops the function after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (ms)", range(min = 1, max = 600_000))]
+    #[schemars(title = "Timeout (ms)", range(min = 1, max = 600_000))]
     pub timeout_ms: u64,
-    /// Memory it may use, in megabytes.
+    /// Limits the memory of the function.
     #[serde(default = "default_memory")]
     #[schemars(title = "Memory limit (MB)", range(min = 1, max = 2048))]
     pub memory_mb: usize,
@@ -41,7 +41,7 @@ fn default_memory() -> usize {
     64
 }
 
-impl Script {
+impl ScriptTool {
     pub(super) fn check(&self, site: &mut Site<'_>, pointer: &str) {
         if let Err(error) = javascript::check(&self.source, PARAMETERS) {
             site.error(
@@ -54,8 +54,8 @@ impl Script {
     }
 
     /// Converts the script to its callable form; `files` are the modules that it may import, `workers` run it.
-    pub(super) fn program(self, files: Option<Files>, workers: Arc<Workers>) -> code::Script {
-        code::Script {
+    pub(super) fn program(self, files: Option<Files>, workers: Arc<Workers>) -> code::JavaScriptProgram {
+        code::JavaScriptProgram {
             source: JavaScriptSource::new(self.source, PARAMETERS),
             files,
             workers,
@@ -70,7 +70,7 @@ impl Script {
 /// Calls it.
 pub(super) async fn run(
     context: &NodeContext,
-    script: code::Script,
+    script: code::JavaScriptProgram,
     name: &str,
     args: Object,
     state: Value,

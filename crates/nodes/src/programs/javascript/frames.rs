@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use superstep::Value;
 
 use super::Limits;
-use super::inputs::{LARGE, Sent, fits};
+use super::inputs::{LARGE, SentJson, fits};
 
 /// What a worker writes first. What comes before it is none of its own.
 pub(super) const GREETING: &[u8] = b"\x1esuperstep javascript 1\n";
@@ -16,15 +16,15 @@ pub(super) const LARGEST: usize = 1 << 30;
 /// Length and letter of a frame.
 pub(super) const HEAD: usize = 5;
 
-/// To the worker: a call, as [`Head`] says.
+/// To the worker: a call, as [`CallHead`] says.
 pub(super) const CALL: u8 = b'c';
-/// To the worker: something for the program, as [`For`] says.
+/// To the worker: something for the program, as [`AddressedMessage`] says.
 pub(super) const NOTICE: u8 = b't';
 /// To the worker: the JSON of a part of an argument.
 pub(super) const PART: u8 = b'p';
 /// From the worker: what the program says.
 pub(super) const REQUEST: u8 = b's';
-/// From the worker: the part of an argument that is wanted, as [`Wanted`] says.
+/// From the worker: the part of an argument that is wanted, as [`FieldRequest`] says.
 pub(super) const WANT: u8 = b'w';
 /// From the worker: the program has ended with this JSON.
 pub(super) const OK: u8 = b'o';
@@ -35,7 +35,7 @@ pub(super) const FAILED: u8 = b'f';
 
 /// The head of a call; the JSON texts that it speaks of follow it.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Head {
+pub(super) struct CallHead {
     /// Number of the call.
     pub(super) call: u64,
     /// Number of the program.
@@ -64,14 +64,14 @@ pub(super) enum SentArgument {
 
 /// Message for the program of a call.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct For<T> {
+pub(super) struct AddressedMessage<T> {
     pub(super) call: u64,
     pub(super) message: T,
 }
 
 /// A part of an argument.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Wanted {
+pub(super) struct FieldRequest {
     pub(super) argument: usize,
     pub(super) name: String,
 }
@@ -122,7 +122,7 @@ pub(super) fn read(from: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
 }
 
 /// Creates the frame of a call. `head` has everything but the lengths of `place` and of the arguments.
-pub(super) fn call(mut head: Head, place: &Value, given: &[Value]) -> Result<Vec<u8>, String> {
+pub(super) fn call(mut head: CallHead, place: &Value, given: &[Value]) -> Result<Vec<u8>, String> {
     let mut texts = Vec::new();
     let mut append = |value: &Value| {
         let before = texts.len();
@@ -163,10 +163,10 @@ pub(super) fn call(mut head: Head, place: &Value, given: &[Value]) -> Result<Vec
 }
 
 /// Parses a call for the worker: its head, and the positions of `place` and the arguments in the content of its frame.
-pub(super) fn opened(content: &[u8]) -> Option<(Head, Range<usize>, Vec<Sent>)> {
+pub(super) fn opened(content: &[u8]) -> Option<(CallHead, Range<usize>, Vec<SentJson>)> {
     let length = u32::from_be_bytes(*content.first_chunk()?) as usize;
     let mut at = length.checked_add(4)?;
-    let head: Head = serde_json::from_slice(content.get(4..at)?).ok()?;
+    let head: CallHead = serde_json::from_slice(content.get(4..at)?).ok()?;
     let mut next = |length: usize| {
         let place = at..at.checked_add(length)?;
         at = place.end;
@@ -176,7 +176,7 @@ pub(super) fn opened(content: &[u8]) -> Option<(Head, Range<usize>, Vec<Sent>)> 
     let mut given = Vec::with_capacity(head.given.len());
     for shape in &head.given {
         given.push(match shape {
-            SentArgument::Whole(length) => Sent::Whole(next(*length)?),
+            SentArgument::Whole(length) => SentJson::Whole(next(*length)?),
             SentArgument::Fields(fields) => {
                 let mut sent = Vec::with_capacity(fields.len());
                 for (name, length) in fields {
@@ -186,7 +186,7 @@ pub(super) fn opened(content: &[u8]) -> Option<(Head, Range<usize>, Vec<Sent>)> 
                     };
                     sent.push((name.clone(), place));
                 }
-                Sent::Fields(sent)
+                SentJson::Fields(sent)
             }
         });
     }
@@ -211,7 +211,7 @@ mod tests {
             (json!({"n": 1, "text": "short"}), 1000),
             (json!({"n": 1, "text": "x".repeat(10_000)}), 11_000),
         ] {
-            let head = Head {
+            let head = CallHead {
                 call: 1,
                 program: 1,
                 source: None,

@@ -15,7 +15,7 @@ use super::errors::machine;
 pub(super) const LARGE: usize = 2048;
 
 /// An argument.
-pub(super) enum Given {
+pub(super) enum Argument {
     /// As the engine has it.
     Value(Value),
     /// As it was sent.
@@ -23,13 +23,13 @@ pub(super) enum Given {
         /// The call it came with.
         call: Rc<[u8]>,
         /// Where it stands there.
-        shape: Sent,
+        shape: SentJson,
     },
 }
 
 /// Position of an argument's JSON in a call.
 #[derive(Debug)]
-pub(super) enum Sent {
+pub(super) enum SentJson {
     /// All of it.
     Whole(Range<usize>),
     /// The fields of an object; those without a place are to be asked for.
@@ -37,24 +37,24 @@ pub(super) enum Sent {
 }
 
 /// Function that returns a field that was not sent.
-type Ask = Rc<dyn Fn(&str) -> Result<Vec<u8>, CodeError>>;
+type FetchField = Rc<dyn Fn(&str) -> Result<Vec<u8>, CodeError>>;
 
 /// Converts an argument to a JavaScript value. `later` comes from the prelude: it defines a property that is made when
 /// it is looked at.
 pub(super) fn given<'js>(
     ctx: &Ctx<'js>,
     later: &Function<'js>,
-    given: &Given,
-    ask: Ask,
+    given: &Argument,
+    ask: FetchField,
 ) -> Result<Js<'js>, CodeError> {
     let made = match given {
-        Given::Value(Value::Object(fields)) if fields.iter().any(|(_, field)| is_large(field)) => {
+        Argument::Value(Value::Object(fields)) if fields.iter().any(|(_, field)| is_large(field)) => {
             object(ctx, later, fields)
         }
-        Given::Value(value) => parsed(ctx, value),
-        Given::Sent { call, shape } => match shape {
-            Sent::Whole(place) => json(ctx, call, place),
-            Sent::Fields(fields) => sent(ctx, later, call, fields, &ask),
+        Argument::Value(value) => parsed(ctx, value),
+        Argument::Sent { call, shape } => match shape {
+            SentJson::Whole(place) => json(ctx, call, place),
+            SentJson::Fields(fields) => sent(ctx, later, call, fields, &ask),
         },
     };
     made.catch(ctx).map_err(|e| machine(&e))
@@ -83,7 +83,7 @@ fn sent<'js>(
     later: &Function<'js>,
     call: &Rc<[u8]>,
     fields: &[(String, Option<Range<usize>>)],
-    ask: &Ask,
+    ask: &FetchField,
 ) -> rquickjs::Result<Js<'js>> {
     let object = Object::new(ctx.clone())?;
     for (name, place) in fields {

@@ -16,12 +16,12 @@ use rquickjs::{
 };
 
 use super::errors::{NULL_THROWN, machine, shown, syntax, thrown};
-use super::inputs::{Given, given};
-use super::machine_pool::Fresh;
+use super::inputs::{Argument, given};
+use super::machine_pool::ReadyMachine;
 use super::modules::{Files, Imports};
 use super::source::{self, JavaScriptSource};
 use super::{CodeError, FILE, Limits};
-use crate::programs::requests::{Ending, NODE, Notice, Output, ProgramRequest, Reply, Request};
+use crate::programs::requests::{Ending, NODE, Notice, Output, ProgramReply, ProgramRequest, RequestBody};
 
 /// Stack of the JavaScript program; small enough for any thread of the blocking pool.
 const STACK: usize = 512 * 1024;
@@ -35,7 +35,7 @@ pub(super) struct Program<'a> {
     /// What it is written as.
     pub(super) source: &'a JavaScriptSource,
     /// Its arguments; `ctx` follows them.
-    pub(super) given: &'a [Given],
+    pub(super) given: &'a [Argument],
     /// What it may import.
     pub(super) files: Option<Files>,
     /// `context`, `config` and whether there is a `store`, as JSON.
@@ -43,7 +43,7 @@ pub(super) struct Program<'a> {
 }
 
 /// The way from a program to its node and back.
-pub(super) trait Line {
+pub(super) trait ProgramLine {
     /// Passes on what the program says; false when nobody listens any more.
     fn request(&self, request: ProgramRequest) -> bool;
     /// Receives the next message for the program.
@@ -85,15 +85,15 @@ pub(super) fn run(
     program: &Program<'_>,
     limits: Limits,
     stop: &Arc<AtomicBool>,
-    line: Box<dyn Line>,
+    line: Box<dyn ProgramLine>,
     end: impl FnOnce(Result<Ending<String>, CodeError>),
 ) {
-    match Fresh::take() {
+    match ReadyMachine::take() {
         Ok(fresh) => {
             let ended = run_in(&fresh, program, limits, stop, line);
             end(ended.map_err(|error| without_memory(error, program, limits)));
             drop(fresh);
-            Fresh::prepare();
+            ReadyMachine::prepare();
         }
         Err(error) => end(Err(failed(error))),
     }
@@ -113,11 +113,11 @@ fn without_memory(error: CodeError, program: &Program<'_>, limits: Limits) -> Co
 }
 
 fn run_in(
-    fresh: &Fresh,
+    fresh: &ReadyMachine,
     program: &Program<'_>,
     limits: Limits,
     stop: &Arc<AtomicBool>,
-    line: Box<dyn Line>,
+    line: Box<dyn ProgramLine>,
 ) -> Result<Ending<String>, CodeError> {
     bounded(
         &fresh.runtime,
@@ -127,7 +127,7 @@ fn run_in(
         |machine_| {
             fresh.context.with(|ctx| {
                 let ctx = &ctx;
-                let wire = Rc::new(Wire {
+                let wire = Rc::new(ProgramConnection {
                     line,
                     machine: machine_.clone(),
                     later: RefCell::default(),
@@ -150,7 +150,7 @@ struct Driver<'a, 'js> {
     ctx: &'a Ctx<'js>,
     /// What the prelude gave.
     around: Object<'js>,
-    wire: Rc<Wire>,
+    wire: Rc<ProgramConnection>,
 }
 
 impl<'js> Driver<'_, 'js> {
@@ -286,7 +286,7 @@ impl<'js> Driver<'_, 'js> {
             Notice::Answer(id, reply) => ("answer", id, Some(reply)),
             Notice::Work(id) => ("work", id, None),
         };
-        if matches!(reply, Some(Reply::Stop)) {
+        if matches!(reply, Some(ProgramReply::Stop)) {
             self.wire.stopped.set(true);
         }
         let give: Function = self.around.get(name).catch(self.ctx).map_err(|e| machine(&e))?;
@@ -322,7 +322,7 @@ pub(super) fn returned(end: Ending<impl AsRef<[u8]>>) -> Result<Ending<Output>, 
     })
 }
 
-fn json(reply: &Reply) -> Result<String, CodeError> {
+fn json(reply: &ProgramReply) -> Result<String, CodeError> {
     serde_json::to_string(reply).map_err(|e| CodeError::Machine(e.to_string()))
 }
 
@@ -349,8 +349,8 @@ impl Machine {
 }
 
 /// The line of a running program.
-struct Wire {
-    line: Box<dyn Line>,
+struct ProgramConnection {
+    line: Box<dyn ProgramLine>,
     machine: Rc<Machine>,
     /// Notices that came while it waited for something else.
     later: RefCell<VecDeque<Notice>>,
@@ -358,7 +358,7 @@ struct Wire {
     stopped: Cell<bool>,
 }
 
-impl Wire {
+impl ProgramConnection {
     fn next(&self) -> Result<Notice, CodeError> {
         let kept = self.later.borrow_mut().pop_front();
         if let Some(notice) = kept {
@@ -373,7 +373,7 @@ impl Wire {
     }
 
     /// Waits for the answer to one request; other messages are kept.
-    fn answer(&self, wanted: u64) -> Result<Reply, CodeError> {
+    fn answer(&self, wanted: u64) -> Result<ProgramReply, CodeError> {
         loop {
             match self.receive()? {
                 Received::Notice(Notice::Answer(id, reply)) if id == wanted => return Ok(reply),
@@ -472,14 +472,14 @@ fn bounded<T>(
 
 fn prelude<'js>(
     ctx: &Ctx<'js>,
-    fresh: &Fresh,
+    fresh: &ReadyMachine,
     place: &str,
-    wire: &Rc<Wire>,
+    wire: &Rc<ProgramConnection>,
 ) -> rquickjs::Result<Object<'js>> {
     let gone = |ctx: &Ctx<'js>| Exception::throw_message(ctx, "the node does not listen any more");
     let out = wire.clone();
     let send = move |ctx: Ctx<'js>, id: u64, scope: u64, request: String| {
-        let request: Request = serde_json::from_str(&request).map_err(|error| {
+        let request: RequestBody = serde_json::from_str(&request).map_err(|error| {
             // The place in the text means nothing to the caller of a function.
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
@@ -493,7 +493,7 @@ fn prelude<'js>(
     let back = wire.clone();
     let wait = move |ctx: Ctx<'js>, wanted: u64| {
         let reply = back.answer(wanted).map_err(|_| gone(&ctx))?;
-        if matches!(reply, Reply::Stop) {
+        if matches!(reply, ProgramReply::Stop) {
             back.stopped.set(true);
             back.machine.unwind.set(true);
         }
@@ -504,7 +504,7 @@ fn prelude<'js>(
     install.call((Func::from(send), Func::from(wait), place))
 }
 
-fn console<'js>(ctx: &Ctx<'js>, wire: &Rc<Wire>) -> rquickjs::Result<()> {
+fn console<'js>(ctx: &Ctx<'js>, wire: &Rc<ProgramConnection>) -> rquickjs::Result<()> {
     let lines = Rc::new(Cell::new(0usize));
     let console = Object::new(ctx.clone())?;
     for method in ["log", "info", "debug", "warn", "error"] {
@@ -520,8 +520,8 @@ fn console<'js>(ctx: &Ctx<'js>, wire: &Rc<Wire>) -> rquickjs::Result<()> {
                     id: 0,
                     scope: NODE,
                     request: match method {
-                        "log" => Request::Log(text),
-                        level => Request::LogAt(level.to_owned(), text),
+                        "log" => RequestBody::Log(text),
+                        level => RequestBody::LogAt(level.to_owned(), text),
                     },
                 });
             };

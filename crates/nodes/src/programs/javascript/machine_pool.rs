@@ -18,11 +18,11 @@ const MOST: usize = 8;
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    static NEXT: RefCell<Option<Waiting>> = const { RefCell::new(None) };
+    static NEXT: RefCell<Option<WaitingMachine>> = const { RefCell::new(None) };
 }
 
 /// A machine in which nothing has run but what a program finds around it. The fields are dropped in their order.
-pub(super) struct Fresh {
+pub(super) struct ReadyMachine {
     /// Makes what stands around a program.
     pub(super) prelude: Persistent<Function<'static>>,
     pub(super) context: Context,
@@ -30,15 +30,15 @@ pub(super) struct Fresh {
 }
 
 /// It is counted for as long as it waits: until it is taken, or its thread ends.
-struct Waiting(Option<Fresh>);
+struct WaitingMachine(Option<ReadyMachine>);
 
-impl Drop for Waiting {
+impl Drop for WaitingMachine {
     fn drop(&mut self) {
         WAITING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Fresh {
+impl ReadyMachine {
     /// Takes the waiting machine, or creates a new one.
     pub(super) fn take() -> Result<Self> {
         let waiting = NEXT.take().and_then(|mut waiting| waiting.0.take());
@@ -63,7 +63,7 @@ impl Fresh {
     /// Makes the next one of this thread.
     pub(super) fn prepare() {
         let counted = WAITING.fetch_add(1, Ordering::Relaxed);
-        let mut waiting = Waiting(None);
+        let mut waiting = WaitingMachine(None);
         if counted < MOST {
             // Where none can be made, the next call says why.
             waiting.0 = Self::new().ok();

@@ -32,7 +32,7 @@ pub use machine::check;
 pub use modules::Files;
 pub(crate) use serve::work;
 pub use source::JavaScriptSource;
-pub(crate) use workers::{Call, Workers};
+pub(crate) use workers::{JavaScriptCall, Workers};
 
 /// Name of the user's code in stack traces.
 const FILE: &str = "source";

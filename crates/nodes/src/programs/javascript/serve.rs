@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::frames::{self, Wanted};
-use super::inputs::Given;
-use super::machine::{Line, Program, Received, run};
+use super::frames::{self, FieldRequest};
+use super::inputs::Argument;
+use super::machine::{Program, ProgramLine, Received, run};
 use super::modules::Files;
 use super::workers::path_of;
 use super::{CodeError, JavaScriptSource};
@@ -29,7 +29,7 @@ const WAITING: usize = 64;
 pub(crate) fn work() -> bool {
     let serving = std::thread::Builder::new().stack_size(STACK);
     let served = serving.spawn(|| match pipes() {
-        Ok((input, output)) => Worker::new(input, output).serve(),
+        Ok((input, output)) => FrameServer::new(input, output).serve(),
         Err(_) => false,
     });
     served.is_ok_and(|served| served.join().unwrap_or(false))
@@ -53,24 +53,24 @@ fn pipes() -> io::Result<(File, File)> {
     }
 }
 
-type Frame = (u8, Vec<u8>);
+type RawFrame = (u8, Vec<u8>);
 
 /// Source of frames. A program that waits for something must not exceed its time limit, so from then on a thread reads;
 /// until then there is none, which saves most calls a thread switch.
 enum Input {
     Pipe(BufReader<File>),
-    Thread(Receiver<Frame>),
+    Thread(Receiver<RawFrame>),
     Ended,
 }
 
-struct Worker {
+struct FrameServer {
     input: RefCell<Input>,
     output: RefCell<File>,
     /// Number of the call that is at work.
     call: Cell<u64>,
 }
 
-impl Worker {
+impl FrameServer {
     fn new(input: File, output: File) -> Rc<Self> {
         Rc::new(Self {
             input: RefCell::new(Input::Pipe(BufReader::with_capacity(64 * 1024, input))),
@@ -93,7 +93,7 @@ impl Worker {
         true
     }
 
-    fn next(&self) -> Option<Frame> {
+    fn next(&self) -> Option<RawFrame> {
         match &mut *self.input.borrow_mut() {
             Input::Pipe(pipe) => frames::read(pipe).ok().flatten(),
             Input::Thread(frames) => frames.recv().ok(),
@@ -117,9 +117,9 @@ impl Worker {
         else {
             return false;
         };
-        let given: Vec<Given> = given
+        let given: Vec<Argument> = given
             .into_iter()
-            .map(|shape| Given::Sent {
+            .map(|shape| Argument::Sent {
                 call: content.clone(),
                 shape,
             })
@@ -168,7 +168,7 @@ impl Worker {
 }
 
 /// Reads from a thread of its own.
-fn reading(mut pipe: BufReader<File>) -> io::Result<Receiver<Frame>> {
+fn reading(mut pipe: BufReader<File>) -> io::Result<Receiver<RawFrame>> {
     let (send, frames) = sync_channel(WAITING);
     std::thread::Builder::new().spawn(move || {
         while let Ok(Some(frame)) = frames::read(&mut pipe) {
@@ -182,9 +182,9 @@ fn reading(mut pipe: BufReader<File>) -> io::Result<Receiver<Frame>> {
     Ok(frames)
 }
 
-struct WorkerLine(Rc<Worker>);
+struct WorkerLine(Rc<FrameServer>);
 
-impl Line for WorkerLine {
+impl ProgramLine for WorkerLine {
     fn request(&self, request: ProgramRequest) -> bool {
         self.0.send(frames::REQUEST, &request)
     }
@@ -202,7 +202,7 @@ impl Line for WorkerLine {
         let (letter, content) = frames.recv_timeout(wait)?;
         match letter {
             frames::PART => Ok(Received::Part(content)),
-            _ => match serde_json::from_slice::<frames::For<Notice>>(&content) {
+            _ => match serde_json::from_slice::<frames::AddressedMessage<Notice>>(&content) {
                 Ok(word) if word.call == self.0.call.get() => Ok(Received::Notice(word.message)),
                 // It was for a call that has ended.
                 Ok(_) => Err(RecvTimeoutError::Timeout),
@@ -213,7 +213,7 @@ impl Line for WorkerLine {
 
     fn want(&self, argument: usize, name: &str) -> bool {
         let name = name.to_owned();
-        self.0.send(frames::WANT, &Wanted { argument, name })
+        self.0.send(frames::WANT, &FieldRequest { argument, name })
     }
 }
 
@@ -245,12 +245,12 @@ mod tests {
     use superstep::{Value, json};
 
     use super::super::Limits;
-    use super::super::frames::Head;
+    use super::super::frames::CallHead;
     use super::*;
 
     /// Creates the frame of a call of a program that the worker has, or of one that is sent with it.
     fn call(program: u64, source: Option<&str>, state: Value) -> Vec<u8> {
-        let head = Head {
+        let head = CallHead {
             call: 1,
             program,
             source: source.map(|source| (source.to_owned(), "state, ctx".to_owned())),
@@ -273,7 +273,7 @@ mod tests {
         let (mut from, mut to) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         from.write_all(input).unwrap();
         from.rewind().unwrap();
-        let well = Worker::new(from, to.try_clone().unwrap()).serve();
+        let well = FrameServer::new(from, to.try_clone().unwrap()).serve();
         to.rewind().unwrap();
         let mut greeting = [0; frames::GREETING.len()];
         to.read_exact(&mut greeting).unwrap();

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use superstep::{Value, json};
 
-use super::inputs::Given;
-use super::machine::{Line, MAX_LOG_LINES, Program, Received, returned, run};
+use super::inputs::Argument;
+use super::machine::{MAX_LOG_LINES, Program, ProgramLine, Received, returned, run};
 use super::*;
-use crate::programs::requests::{Ending, Notice, Output, ProgramRequest, Reply, Request};
+use crate::programs::requests::{Ending, Notice, Output, ProgramReply, ProgramRequest, RequestBody};
 
 const LIMITS: Limits = Limits {
     timeout: Duration::from_millis(1000),
@@ -20,7 +20,7 @@ struct Played {
     notices: mpsc::Receiver<Notice>,
 }
 
-impl Line for Played {
+impl ProgramLine for Played {
     fn request(&self, request: ProgramRequest) -> bool {
         (self.say)(request)
     }
@@ -38,7 +38,7 @@ fn play(
     state: Value,
     limits: Limits,
     stop: &Arc<AtomicBool>,
-    answer: impl Fn(ProgramRequest) -> Option<Reply> + 'static,
+    answer: impl Fn(ProgramRequest) -> Option<ProgramReply> + 'static,
 ) -> Result<Ending<Output>, CodeError> {
     let (tell, notices) = mpsc::channel();
     let say = Box::new(move |request: ProgramRequest| {
@@ -50,7 +50,7 @@ fn play(
     });
     let program = Program {
         source: &JavaScriptSource::new(source, "state, ctx"),
-        given: &[Given::Value(state)],
+        given: &[Argument::Value(state)],
         files: None,
         place: r#"{"context": {"node": "n"}, "config": {}, "store": true}"#,
     };
@@ -65,7 +65,7 @@ fn run_with(source: &str, state: Value, limits: Limits) -> (Result<Value, CodeEr
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();
     let result = play(source, state, limits, &Arc::default(), move |request| {
-        if let Request::Log(line) | Request::LogAt(_, line) = request.request {
+        if let RequestBody::Log(line) | RequestBody::LogAt(_, line) = request.request {
             sink.lock().unwrap().push(line);
         }
         None
@@ -335,7 +335,7 @@ fn a_program_is_read_once_and_called_on_many_threads() {
         let (_tell, notices) = mpsc::channel();
         let program = Program {
             source: &source,
-            given: &[Given::Value(json!({"n": n}))],
+            given: &[Argument::Value(json!({"n": n}))],
             files: None,
             place: r#"{"context": {"node": "n"}, "config": {}, "store": false}"#,
         };
@@ -380,10 +380,10 @@ async fn a_worker_whose_program_nobody_ends_ends_by_itself() {
         path: std::env::current_exe().unwrap(),
         args: args.map(Into::into).to_vec(),
     };
-    let mut worker = worker::Worker::start(&program, workers::Counted::new(&Arc::default()))
+    let mut worker = worker::JavaScriptWorker::start(&program, workers::ProcessCount::new(&Arc::default()))
         .await
         .unwrap();
-    let call = Call {
+    let call = JavaScriptCall {
         source: JavaScriptSource::new("return Array(2 ** 32 - 1).join('ab').length", "state, ctx"),
         given: vec![json!({})],
         files: None,

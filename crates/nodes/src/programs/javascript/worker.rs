@@ -11,10 +11,10 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::runtime::{Handle, Id};
 use tokio::sync::mpsc;
 
-use super::frames::{self, For, HEAD, Head, Wanted};
+use super::frames::{self, AddressedMessage, CallHead, FieldRequest, HEAD};
 use super::inputs::fits;
 use super::machine::returned;
-use super::workers::{Call, Counted, bytes_of};
+use super::workers::{JavaScriptCall, ProcessCount, bytes_of};
 use super::{CodeError, JavaScriptSource};
 use crate::programs::helper::{HelperProgram, HelperWork};
 use crate::programs::requests::{Ending, Event, Notice, Output};
@@ -39,7 +39,7 @@ pub(super) type JsEvent = Event<Output, CodeError>;
 
 /// A worker process. Dropped, it is killed.
 #[derive(Debug)]
-pub(super) struct Worker {
+pub(super) struct JavaScriptWorker {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
@@ -52,25 +52,25 @@ pub(super) struct Worker {
     runtime: Id,
     /// When its last call ended.
     pub(super) since: Instant,
-    _count: Counted,
+    _count: ProcessCount,
 }
 
 /// Reason why a call gave no result.
-pub(super) enum Lost {
+pub(super) enum CallFailure {
     /// The process was gone before it did anything.
     Before,
     /// It ended, or its program did not.
     During(CodeError),
 }
 
-impl From<CodeError> for Lost {
+impl From<CodeError> for CallFailure {
     fn from(error: CodeError) -> Self {
-        Lost::During(error)
+        CallFailure::During(error)
     }
 }
 
-impl Worker {
-    pub(super) async fn start(program: &HelperProgram, count: Counted) -> io::Result<Self> {
+impl JavaScriptWorker {
+    pub(super) async fn start(program: &HelperProgram, count: ProcessCount) -> io::Result<Self> {
         let mut command = Command::new(&program.path);
         command
             .args(&program.args)
@@ -130,10 +130,10 @@ impl Worker {
     /// Runs a program. Unless the result is an error here, the worker can be used again.
     pub(super) async fn run(
         &mut self,
-        call: &Call,
+        call: &JavaScriptCall,
         notices: &mut mpsc::UnboundedReceiver<Notice>,
         events: &mpsc::Sender<JsEvent>,
-    ) -> Result<Result<Ending<Output>, CodeError>, Lost> {
+    ) -> Result<Result<Ending<Output>, CodeError>, CallFailure> {
         let limit = call.limits.timeout;
         let frame = self.frame(call)?;
         let until = tokio::time::Instant::now() + limit.saturating_add(GRACE);
@@ -143,13 +143,13 @@ impl Worker {
 
     /// Sends a call and does nothing about it, as a program that has died.
     #[cfg(all(test, unix))]
-    pub(super) async fn abandon(&mut self, call: &Call) -> io::Result<std::process::ExitStatus> {
+    pub(super) async fn abandon(&mut self, call: &JavaScriptCall) -> io::Result<std::process::ExitStatus> {
         let frame = self.frame(call).map_err(io::Error::other)?;
         self.input.write_all(&frame).await?;
         self.child.wait().await
     }
 
-    fn frame(&mut self, call: &Call) -> Result<Vec<u8>, CodeError> {
+    fn frame(&mut self, call: &JavaScriptCall) -> Result<Vec<u8>, CodeError> {
         self.calls += 1;
         let number = call.source.number();
         let forget = self.programs.len() >= KEPT;
@@ -160,7 +160,7 @@ impl Worker {
             let (text, parameters) = source.parts();
             (text.to_owned(), parameters.to_owned())
         };
-        let head = Head {
+        let head = CallHead {
             call: self.calls,
             program: number,
             source: self.programs.insert(number).then(|| source(&call.source)),
@@ -180,10 +180,10 @@ impl Worker {
     async fn converse(
         &mut self,
         frame: Vec<u8>,
-        call: &Call,
+        call: &JavaScriptCall,
         notices: &mut mpsc::UnboundedReceiver<Notice>,
         events: &mpsc::Sender<JsEvent>,
-    ) -> Result<Result<Ending<Output>, CodeError>, Lost> {
+    ) -> Result<Result<Ending<Output>, CodeError>, CallFailure> {
         let (mut answered, mut open) = (false, true);
         let mut outgoing = VecDeque::from([frame]);
         let mut written = 0;
@@ -228,7 +228,7 @@ impl Worker {
                 },
                 word = notices.recv(), if open => match word {
                     Some(word) => {
-                        let word = For { call: self.calls, message: word };
+                        let word = AddressedMessage { call: self.calls, message: word };
                         let unfit = |cause| CodeError::Machine(format!("an answer cannot be sent: {cause}"));
                         outgoing.push_back(frames::frame_of(frames::NOTICE, &word).map_err(unfit)?);
                     }
@@ -258,9 +258,9 @@ impl Worker {
         Ok(Some((letter, content)))
     }
 
-    async fn lost(&mut self, answered: bool) -> Lost {
+    async fn lost(&mut self, answered: bool) -> CallFailure {
         if !answered && self.calls > 1 {
-            return Lost::Before;
+            return CallFailure::Before;
         }
         let _ = self.child.start_kill();
         let status = match self.child.wait().await {
@@ -279,7 +279,7 @@ fn garbled(what: &dyn std::fmt::Display) -> CodeError {
 }
 
 /// Creates the frame of a part that the program looks at.
-async fn part(call: &Call, wanted: &Wanted) -> Result<Vec<u8>, CodeError> {
+async fn part(call: &JavaScriptCall, wanted: &FieldRequest) -> Result<Vec<u8>, CodeError> {
     let value = match call.given.get(wanted.argument) {
         Some(Value::Object(fields)) => fields.get(&wanted.name).cloned(),
         _ => None,

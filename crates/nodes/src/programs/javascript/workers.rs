@@ -13,10 +13,10 @@ use superstep::{NodeContext, NodeError, Value};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot};
 
-use super::inputs::Given;
-use super::machine::{self, Line, Program as Running, Received, returned};
+use super::inputs::Argument;
+use super::machine::{self, Program as Running, ProgramLine, Received, returned};
 use super::modules::Files;
-use super::worker::{JsEvent, Lost, Worker};
+use super::worker::{CallFailure, JavaScriptWorker, JsEvent};
 use super::{CodeError, JavaScriptSource, Limits};
 use crate::programs::helper::HelperProgram;
 use crate::programs::requests::{self, Event, Notice, Output, Owner, ProgramRequest};
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_millis(10);
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Program to run, with its arguments and limits.
-pub(crate) struct Call {
+pub(crate) struct JavaScriptCall {
     pub(crate) source: JavaScriptSource,
     /// Its arguments; `ctx` follows them.
     pub(crate) given: Vec<Value>,
@@ -51,8 +51,8 @@ pub(crate) struct Workers {
 #[derive(Debug, Default)]
 struct Pool {
     /// The one that has rested longest is at the front.
-    idle: VecDeque<Worker>,
-    waiting: VecDeque<oneshot::Sender<Worker>>,
+    idle: VecDeque<JavaScriptWorker>,
+    waiting: VecDeque<oneshot::Sender<JavaScriptWorker>>,
     /// Processes that there are, or that start.
     live: Arc<AtomicUsize>,
     /// Does a task look after those that are idle?
@@ -83,14 +83,14 @@ impl Workers {
         self: &Arc<Self>,
         context: &NodeContext,
         owner: Owner<'_>,
-        call: Call,
+        call: JavaScriptCall,
     ) -> Result<Result<Output, CodeError>, NodeError> {
         let lost = || CodeError::Machine("it ended in the middle of a program".to_owned());
         let (events, inbox) = mpsc::channel(requests::UNREAD);
         let state = call.given.first().filter(|_| owner.is_node()).cloned();
         if self.program.is_none() {
             let (tell, notices) = std::sync::mpsc::channel();
-            let _brake = on_a_thread(call, notices, events);
+            let _guard = on_a_thread(call, notices, events);
             let tell = move |notice| drop(tell.send(notice));
             return requests::serve(context, owner, state.as_ref(), inbox, tell, lost).await;
         }
@@ -109,7 +109,7 @@ impl Workers {
 
     async fn drive(
         self: &Arc<Self>,
-        call: &Call,
+        call: &JavaScriptCall,
         mut notices: mpsc::UnboundedReceiver<Notice>,
         events: mpsc::Sender<JsEvent>,
     ) {
@@ -124,15 +124,15 @@ impl Workers {
                     break end;
                 }
                 // It was ended while it waited, by the system or a person.
-                Err(Lost::Before) => {}
-                Err(Lost::During(error)) => break Err(error),
+                Err(CallFailure::Before) => {}
+                Err(CallFailure::During(error)) => break Err(error),
             }
         };
         let _ = events.send(Event::Ended(end)).await;
     }
 
     /// Leases a process for one call.
-    async fn lease(self: &Arc<Self>) -> Result<(Worker, WorkerLease<'_>), CodeError> {
+    async fn lease(self: &Arc<Self>) -> Result<(JavaScriptWorker, WorkerLease<'_>), CodeError> {
         let failed = |cause: &dyn std::fmt::Display| {
             CodeError::Machine(format!("its worker process cannot be started: {cause}"))
         };
@@ -156,7 +156,7 @@ impl Workers {
                     pool.waiting.push_back(send);
                     (None, Some(worker))
                 }
-                false => (Some(Counted::new(&pool.live)), None),
+                false => (Some(ProcessCount::new(&pool.live)), None),
             }
         };
         if let Some(waiting) = waiting
@@ -165,9 +165,9 @@ impl Workers {
         {
             return Ok((worker, place));
         }
-        let count = count.unwrap_or_else(|| Counted::new(&self.pool().live));
+        let count = count.unwrap_or_else(|| ProcessCount::new(&self.pool().live));
         let program = self.program.as_ref().ok_or_else(|| failed(&"no program"))?;
-        let worker = Worker::start(program, count)
+        let worker = JavaScriptWorker::start(program, count)
             .await
             .map_err(|error| failed(&error))?;
         Ok((worker, place))
@@ -202,16 +202,16 @@ impl Workers {
 
 /// A process among those that are counted, from before its start until it is dropped.
 #[derive(Debug)]
-pub(super) struct Counted(Arc<AtomicUsize>);
+pub(super) struct ProcessCount(Arc<AtomicUsize>);
 
-impl Counted {
+impl ProcessCount {
     pub(super) fn new(live: &Arc<AtomicUsize>) -> Self {
         live.fetch_add(1, Ordering::Relaxed);
         Self(live.clone())
     }
 }
 
-impl Drop for Counted {
+impl Drop for ProcessCount {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -225,7 +225,7 @@ struct WorkerLease<'a> {
 
 impl WorkerLease<'_> {
     /// Hands a process whose call has ended to the next one, or keeps it for later.
-    fn give_back(self, mut worker: Worker) {
+    fn give_back(self, mut worker: JavaScriptWorker) {
         worker.since = Instant::now();
         let mut pool = self.workers.pool();
         while let Some(next) = pool.waiting.pop_front() {
@@ -253,21 +253,21 @@ fn processors() -> usize {
 }
 
 /// Guard that stops a program on a thread when it is dropped.
-struct Brake(Arc<AtomicBool>);
+struct ProgramGuard(Arc<AtomicBool>);
 
-impl Drop for Brake {
+impl Drop for ProgramGuard {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
 /// The line of a program on a thread.
-struct Near {
+struct ThreadLine {
     events: mpsc::Sender<JsEvent>,
     notices: std::sync::mpsc::Receiver<Notice>,
 }
 
-impl Line for Near {
+impl ProgramLine for ThreadLine {
     fn request(&self, request: ProgramRequest) -> bool {
         self.events.blocking_send(Event::Request(request)).is_ok()
     }
@@ -283,21 +283,21 @@ impl Line for Near {
 }
 
 fn on_a_thread(
-    call: Call,
+    call: JavaScriptCall,
     notices: std::sync::mpsc::Receiver<Notice>,
     events: mpsc::Sender<JsEvent>,
-) -> Brake {
-    let brake = Brake(Arc::default());
-    let stop = brake.0.clone();
+) -> ProgramGuard {
+    let guard = ProgramGuard(Arc::default());
+    let stop = guard.0.clone();
     tokio::task::spawn_blocking(move || {
-        let given: Vec<Given> = call.given.into_iter().map(Given::Value).collect();
+        let given: Vec<Argument> = call.given.into_iter().map(Argument::Value).collect();
         let running = Running {
             source: &call.source,
             given: &given,
             files: call.files,
             place: &call.place.to_string(),
         };
-        let line = Near {
+        let line = ThreadLine {
             events: events.clone(),
             notices,
         };
@@ -306,7 +306,7 @@ fn on_a_thread(
             drop(events.blocking_send(Event::Ended(end.and_then(returned))))
         });
     });
-    brake
+    guard
 }
 
 /// Converts a path to the bytes that are sent to another process of this computer.
@@ -341,7 +341,7 @@ mod tests {
     async fn a_call_that_is_stopped_while_it_waits_for_a_process_takes_none_from_the_count() {
         let workers = Arc::new(Workers::new(None));
         let live = workers.pool().live.clone();
-        let busy: Vec<Counted> = (0..processors()).map(|_| Counted::new(&live)).collect();
+        let busy: Vec<ProcessCount> = (0..processors()).map(|_| ProcessCount::new(&live)).collect();
         {
             let mut lease = pin!(workers.lease());
             assert!(

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use superstep::{NodeContext, NodeError, Object, StreamMode, Value};
 
 use super::command_targets::command_targets;
-use super::{Key, PythonError, Pythons, interpreter};
+use super::{PythonError, PythonWorkers, WorkerKey, interpreter};
 use crate::base::access::Access;
 use crate::programs::requests::{self, Output, Owner};
 use crate::project::Environment;
@@ -22,25 +22,25 @@ const PARAMETERS: &str = "state, ctx, config, store, runtime, args=None";
 /// A Python function.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct PythonFunction {
-    /// File of the project with the function, from the graph's folder, e.g. `nodes/research.py`.
+    /// File with the function, relative to the graph's folder, such as `nodes/research.py`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Module")]
     pub module: Option<String>,
-    /// Name of the function.
+    /// Name of the function in the module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Function")]
     pub function: Option<String>,
-    /// The function itself, or its body, when it is in no file.
+    /// The function or its body, instead of a module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "python"))]
     pub source: Option<String>,
-    /// Environment variables that it may read; it is given no others.
+    /// Lets the function read these variables and no others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Variables")]
+    #[schemars(title = "Environment variables")]
     pub variables: Vec<String>,
-    /// Running time after which it is stopped, in milliseconds.
+    /// Stops the function after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (ms)", range(min = 1, max = 86_400_000))]
+    #[schemars(title = "Timeout (ms)", range(min = 1, max = 86_400_000))]
     pub timeout_ms: u64,
 }
 
@@ -116,19 +116,19 @@ pub(crate) enum Style {
 pub(crate) struct PythonWork {
     function: PythonFunction,
     environment: Environment,
-    pythons: Arc<Pythons>,
+    pythons: Arc<PythonWorkers>,
     /// State keys that hold messages.
     messages: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Run<'a> {
+struct RunFrame<'a> {
     call: u64,
-    run: &'a Spec<'a>,
+    run: &'a FunctionSpec<'a>,
 }
 
 #[derive(Serialize)]
-struct Spec<'a> {
+struct FunctionSpec<'a> {
     /// The graph's folder: what lies beside it can be imported.
     folder: Option<&'a Path>,
     file: Option<&'a Path>,
@@ -139,17 +139,17 @@ struct Spec<'a> {
     style: Style,
     messages: &'a [String],
     place: Value,
-    given: Given<'a>,
+    given: CallInput<'a>,
 }
 
 #[derive(Serialize)]
-struct Given<'a> {
+struct CallInput<'a> {
     state: &'a Value,
     args: Option<&'a Object>,
 }
 
 /// Arguments and details of a function call.
-pub(crate) struct Call<'a> {
+pub(crate) struct PythonCall<'a> {
     /// Whose it is.
     pub(crate) owner: Owner<'a>,
     /// Its name in tracebacks, when it is in no file.
@@ -163,7 +163,7 @@ impl PythonWork {
     pub(crate) fn new(
         function: PythonFunction,
         environment: Environment,
-        pythons: Arc<Pythons>,
+        pythons: Arc<PythonWorkers>,
         messages: Vec<String>,
     ) -> Self {
         Self {
@@ -174,7 +174,7 @@ impl PythonWork {
         }
     }
 
-    fn key(&self) -> Result<Key, PythonError> {
+    fn key(&self) -> Result<WorkerKey, PythonError> {
         let found = interpreter::interpreter(&self.environment)?;
         let grants = &self.environment.grants;
         grants
@@ -194,7 +194,7 @@ impl PythonWork {
             path.and_then(|path| path.canonicalize().ok())
                 .ok_or(PythonError::NoProject)
         };
-        Ok(Key {
+        Ok(WorkerKey {
             program: std::path::absolute(&found.program).unwrap_or(found.program),
             root: real(self.environment.root())?,
             variables,
@@ -205,7 +205,7 @@ impl PythonWork {
     pub(crate) async fn run(
         &self,
         context: &NodeContext,
-        call: Call<'_>,
+        call: PythonCall<'_>,
     ) -> Result<Result<Output, PythonError>, NodeError> {
         let begun = self.key().and_then(|key| {
             let file = self
@@ -218,7 +218,7 @@ impl PythonWork {
             if let Value::Object(place) = &mut place {
                 place.insert("messages", context.wants(StreamMode::Messages));
             }
-            let spec = Spec {
+            let spec = FunctionSpec {
                 folder: self.environment.folder.as_deref(),
                 file: file.as_deref(),
                 source: self.function.source(),
@@ -228,12 +228,12 @@ impl PythonWork {
                 style: call.style,
                 messages: &self.messages,
                 place,
-                given: Given {
+                given: CallInput {
                     state: call.state,
                     args: call.args,
                 },
             };
-            let (open, inbox) = worker.begin(|number| Run {
+            let (open, inbox) = worker.begin(|number| RunFrame {
                 call: number,
                 run: &spec,
             })?;

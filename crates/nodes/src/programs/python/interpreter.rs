@@ -38,7 +38,7 @@ pub(crate) struct Interpreter {
 
 /// Location of a project's interpreter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct InterpreterLocation {
     /// The program.
     pub program: PathBuf,
     /// It is of the project's own virtual environment.
@@ -47,12 +47,12 @@ pub struct Found {
 
 /// Finds the interpreter that programs of a project run in, or returns why there is none and what to do. Nothing is
 /// started.
-pub fn find(environment: &Environment) -> Result<Found, (Text, Text)> {
+pub fn find(environment: &Environment) -> Result<InterpreterLocation, (Text, Text)> {
     let interpreter = interpreter(environment).map_err(|error| (error.missing(), error.remedy()))?;
     let of_project = environment
         .root()
         .is_some_and(|root| interpreter.program.starts_with(root));
-    Ok(Found {
+    Ok(InterpreterLocation {
         program: interpreter.program,
         of_project,
     })

@@ -24,11 +24,11 @@ use crate::programs::helper::HelperProgram;
 use crate::programs::requests::Fault;
 
 pub use function::PythonFunction;
-pub(crate) use function::{Call, MAX_FILE, PythonWork, Style, default_timeout, inside};
+pub(crate) use function::{MAX_FILE, PythonCall, PythonWork, Style, default_timeout, inside};
 pub(crate) use interpreter::interpreter;
-pub use interpreter::{Found, find};
+pub use interpreter::{InterpreterLocation, find};
 use superstep_document::{Text, text};
-use worker::Worker;
+use worker::PythonWorker;
 
 /// Variable that names the interpreter, for projects without an environment of their own.
 pub const INTERPRETER: &str = "SUPERSTEP_PYTHON";
@@ -137,7 +137,7 @@ impl From<Fault> for PythonError {
 
 /// Properties that distinguish workers.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct WorkerKey {
     program: PathBuf,
     root: PathBuf,
     /// Declared variables with their values.
@@ -145,19 +145,19 @@ struct Key {
 }
 
 /// The workers of all projects.
-pub(crate) struct Pythons {
-    workers: Mutex<HashMap<Key, Arc<Worker>>>,
+pub(crate) struct PythonWorkers {
+    workers: Mutex<HashMap<WorkerKey, Arc<PythonWorker>>>,
     /// What runs the interpreters.
     helper: Option<HelperProgram>,
 }
 
-impl Default for Pythons {
+impl Default for PythonWorkers {
     fn default() -> Self {
         Self::new(HelperProgram::this())
     }
 }
 
-impl Pythons {
+impl PythonWorkers {
     pub(crate) fn new(helper: Option<HelperProgram>) -> Self {
         Self {
             workers: Mutex::default(),
@@ -166,13 +166,13 @@ impl Pythons {
     }
 
     /// Returns the worker of a project, started if there is none.
-    fn worker(&self, key: Key) -> Result<Arc<Worker>, PythonError> {
+    fn worker(&self, key: WorkerKey) -> Result<Arc<PythonWorker>, PythonError> {
         let mut workers = self.workers.lock();
         workers.retain(|_, worker| worker.takes_calls());
         if let Some(worker) = workers.get(&key) {
             return Ok(worker.clone());
         }
-        let worker = Arc::new(Worker::start(&key, self.helper.as_ref())?);
+        let worker = Arc::new(PythonWorker::start(&key, self.helper.as_ref())?);
         workers.insert(key, worker.clone());
         Ok(worker)
     }

@@ -12,7 +12,7 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc};
 
-use super::{Key, PythonError, interpreter};
+use super::{PythonError, WorkerKey, interpreter};
 use crate::programs::helper::HelperProgram;
 use crate::programs::process_group::{ProcessGroup, Start};
 use crate::programs::requests::{CLASS, Ending, Event, Fault, Inbox, Notice, Output, ProgramRequest};
@@ -56,34 +56,34 @@ const KEPT: usize = 8 * 1024;
 pub(super) type PyEvent = Event<Output, PythonError>;
 
 /// A worker process.
-pub(super) struct Worker {
+pub(super) struct PythonWorker {
     frames: mpsc::UnboundedSender<Vec<u8>>,
-    shared: Arc<Shared>,
+    shared: Arc<WorkerState>,
 }
 
-struct Shared {
+struct WorkerState {
     program: PathBuf,
-    calls: Mutex<Calls>,
+    calls: Mutex<WorkerCalls>,
     kill: Notify,
 }
 
 #[derive(Default)]
-struct Calls {
+struct WorkerCalls {
     last: u64,
-    open: HashMap<u64, Open>,
+    open: HashMap<u64, RunningCall>,
     /// It gets no more calls, because one of them does not stop.
     retired: bool,
     ended: bool,
     used: Option<Instant>,
 }
 
-struct Open {
+struct RunningCall {
     events: mpsc::Sender<PyEvent>,
     stopping: bool,
 }
 
-impl Shared {
-    fn calls(&self) -> MutexGuard<'_, Calls> {
+impl WorkerState {
+    fn calls(&self) -> MutexGuard<'_, WorkerCalls> {
         self.calls.lock()
     }
 
@@ -98,7 +98,7 @@ impl Shared {
 
 /// Frame that the worker sends.
 #[derive(Deserialize)]
-struct Frame {
+struct WorkerFrame {
     #[serde(default)]
     call: u64,
     said: Option<ProgramRequest>,
@@ -106,7 +106,7 @@ struct Frame {
 }
 
 #[derive(Deserialize)]
-struct Whose {
+struct CallNumber {
     #[serde(default)]
     call: u64,
 }
@@ -121,9 +121,9 @@ fn packed(frame: &impl Serialize) -> Result<Vec<u8>, PythonError> {
     Ok(bytes)
 }
 
-impl Worker {
+impl PythonWorker {
     /// Starts the process.
-    pub(super) fn start(key: &Key, helper: Option<&HelperProgram>) -> Result<Self, PythonError> {
+    pub(super) fn start(key: &WorkerKey, helper: Option<&HelperProgram>) -> Result<Self, PythonError> {
         let declared = key
             .variables
             .iter()
@@ -140,7 +140,7 @@ impl Worker {
         let unable = |cause: String| PythonError::Start(key.program.clone(), cause);
         let started = ProcessGroup::start(start, helper).map_err(|error| unable(error.to_string()));
         let (child, (mut input, output, errors)) = started?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(WorkerState {
             program: key.program.clone(),
             calls: Mutex::default(),
             kill: Notify::new(),
@@ -184,7 +184,7 @@ impl Worker {
             if !calls.ended {
                 calls.open.insert(
                     number,
-                    Open {
+                    RunningCall {
                         events,
                         stopping: false,
                     },
@@ -213,7 +213,7 @@ impl Worker {
 
 /// A call that has begun; it is stopped when this is dropped before its end.
 pub(super) struct OpenCall {
-    worker: Arc<Worker>,
+    worker: Arc<PythonWorker>,
     number: u64,
 }
 
@@ -267,7 +267,7 @@ impl Drop for OpenCall {
 }
 
 /// Looks after the process until it has ended.
-async fn watch(mut child: ProcessGroup, output: ChildStdout, errors: ChildStderr, shared: Arc<Shared>) {
+async fn watch(mut child: ProcessGroup, output: ChildStdout, errors: ChildStderr, shared: Arc<WorkerState>) {
     let stderr = Arc::new(Mutex::new(String::new()));
     let listening = tokio::spawn(listen(errors, stderr.clone()));
     let reading = tokio::spawn(read(output, shared.clone()));
@@ -321,7 +321,7 @@ async fn listen(mut errors: ChildStderr, stderr: Arc<Mutex<String>>) {
 }
 
 /// Brings what the worker says to the call that waits for it.
-async fn read(output: ChildStdout, shared: Arc<Shared>) {
+async fn read(output: ChildStdout, shared: Arc<WorkerState>) {
     let mut output = BufReader::new(output);
     while let Ok(length) = output.read_u32().await {
         if length > LARGEST {
@@ -337,10 +337,10 @@ async fn read(output: ChildStdout, shared: Arc<Shared>) {
     }
 }
 
-fn receive(bytes: &[u8], shared: &Shared) {
-    let frame = serde_json::from_slice::<Frame>(bytes);
-    let frame = frame.unwrap_or_else(|error| Frame {
-        call: serde_json::from_slice::<Whose>(bytes).map_or(0, |whose| whose.call),
+fn receive(bytes: &[u8], shared: &WorkerState) {
+    let frame = serde_json::from_slice::<WorkerFrame>(bytes);
+    let frame = frame.unwrap_or_else(|error| WorkerFrame {
+        call: serde_json::from_slice::<CallNumber>(bytes).map_or(0, |frame| frame.call),
         said: None,
         ended: Some(Ending::Error(Fault::new(
             CLASS,

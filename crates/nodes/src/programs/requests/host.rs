@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::store::{self, StoreRequest};
 use super::stream::Streams;
-use super::{Ending, Event, Fault, Inbox, NODE, Notice, ProgramRequest, Reply, Request};
+use super::{Ending, Event, Fault, Inbox, NODE, Notice, ProgramReply, ProgramRequest, RequestBody};
 use crate::base::secrets::{redact_result, redact_value};
 
 /// Longest time that a program may ask to wait.
@@ -51,17 +51,17 @@ impl Owner<'_> {
 }
 
 /// A task whose work the program does now.
-struct Working {
+struct OpenTask {
     context: NodeContext,
     result: oneshot::Sender<Result<Value, NodeError>>,
 }
 
 /// `None` when the program is gone, and with it what would do the work.
-type Running = Arc<Mutex<Option<HashMap<u64, Working>>>>;
-type Answers = FuturesUnordered<BoxFuture<'static, (u64, Answer)>>;
+type OpenTasks = Arc<Mutex<Option<HashMap<u64, OpenTask>>>>;
+type OpenRequests = FuturesUnordered<BoxFuture<'static, (u64, RequestOutcome)>>;
 
-enum Answer {
-    Reply(Reply),
+enum RequestOutcome {
+    Reply(ProgramReply),
     Task(Result<Value, NodeError>),
 }
 
@@ -78,14 +78,14 @@ pub(crate) async fn serve<T, E>(
 where
     E: From<Fault>,
 {
-    let mut host = Host {
+    let mut host = RequestHost {
         context,
         owner,
         state,
         tell,
         running: Arc::new(Mutex::new(Some(HashMap::new()))),
-        answers: Answers::new(),
-        stores: Answers::new(),
+        answers: OpenRequests::new(),
+        stores: OpenRequests::new(),
         unanswered: HashMap::new(),
         streams: Streams::default(),
         stops: Vec::new(),
@@ -105,15 +105,15 @@ where
     }
 }
 
-struct Host<'a, F> {
+struct RequestHost<'a, F> {
     context: &'a NodeContext,
     owner: Owner<'a>,
     state: Option<&'a Value>,
     tell: F,
-    running: Running,
-    answers: Answers,
+    running: OpenTasks,
+    answers: OpenRequests,
     /// Apart from the others, because what is written is written also when nobody waits for it.
-    stores: Answers,
+    stores: OpenRequests,
     /// By scope: a question that has no answer yet, before it is known how it reads.
     unanswered: HashMap<u64, NodeError>,
     /// Messages that it streams.
@@ -122,7 +122,7 @@ struct Host<'a, F> {
     stops: Vec<NodeError>,
 }
 
-impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
+impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
     fn scope(&self, scope: u64) -> NodeContext {
         let running = self.running.lock();
         let work = running.as_ref().and_then(|running| running.get(&scope));
@@ -134,54 +134,54 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
         let ProgramRequest { id, scope, request } = asked;
         let reply = |reply| (self.tell)(Notice::Answer(id, reply));
         match request {
-            Request::Emit(value) => self.context.emit(redact_value(&value)).await,
-            Request::Message(value) => {
+            RequestBody::Emit(value) => self.context.emit(redact_value(&value)).await,
+            RequestBody::Message(value) => {
                 for chunk in self.streams.delivered(&value) {
                     self.context.message(chunk).await;
                 }
             }
-            Request::Log(line) => self.context.emit(self.owner.event("log", line.into())).await,
-            Request::LogAt(level, line) => {
+            RequestBody::Log(line) => self.context.emit(self.owner.event("log", line.into())).await,
+            RequestBody::LogAt(level, line) => {
                 let mut event = self.owner.event("log", line.into());
                 if let Value::Object(fields) = &mut event {
                     fields.insert("level", level);
                 }
                 self.context.emit(event).await;
             }
-            Request::Progress(progress) => {
+            RequestBody::Progress(progress) => {
                 self.context.heartbeat();
                 let shown = serde_json::to_value(&progress)
                     .map(Value::from)
                     .unwrap_or_default();
                 self.context.emit(self.owner.event("progress", shown)).await;
             }
-            Request::Interrupt(question) => match self.scope(scope).interrupt(redact_value(&question)) {
-                Ok(answer) => reply(Reply::Ok(answer)),
+            RequestBody::Interrupt(question) => match self.scope(scope).interrupt(redact_value(&question)) {
+                Ok(answer) => reply(ProgramReply::Ok(answer)),
                 Err(error) => {
-                    reply(Reply::Stop);
+                    reply(ProgramReply::Stop);
                     self.stop(scope, error);
                 }
             },
-            Request::Answer => match self.scope(scope).interrupt(Value::Null) {
-                Ok(answer) => reply(Reply::Ok(answer)),
+            RequestBody::Answer => match self.scope(scope).interrupt(Value::Null) {
+                Ok(answer) => reply(ProgramReply::Ok(answer)),
                 Err(error) => {
-                    reply(Reply::Stop);
+                    reply(ProgramReply::Stop);
                     self.unanswered.insert(scope, error);
                 }
             },
-            Request::Store(request) => self.store(id, request),
-            Request::Sleep(ms) => {
+            RequestBody::Store(request) => self.store(id, request),
+            RequestBody::Sleep(ms) => {
                 let time = Duration::try_from_secs_f64(ms / 1000.0)
                     .unwrap_or_default()
                     .min(LONGEST_SLEEP);
                 self.answers.push(Box::pin(async move {
                     tokio::time::sleep(time).await;
-                    (id, Answer::Reply(Reply::Ok(Value::Null)))
+                    (id, RequestOutcome::Reply(ProgramReply::Ok(Value::Null)))
                 }));
             }
-            Request::Reads { all, keys } => self.reads(all, &keys),
-            Request::Task { name, args } => self.task(id, scope, name, args),
-            Request::Done { task, end } => {
+            RequestBody::Reads { all, keys } => self.reads(all, &keys),
+            RequestBody::Task { name, args } => self.task(id, scope, name, args),
+            RequestBody::Done { task, end } => {
                 let result = match end {
                     Ending::Ok(value) => Ok(value),
                     Ending::Error(fault) => Err(NodeError::Failed(fault.into())),
@@ -213,7 +213,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
     fn store(&mut self, id: u64, request: StoreRequest) {
         let store = self.context.store().cloned();
         self.stores.push(Box::pin(async move {
-            (id, Answer::Reply(store::answer(store, request).await))
+            (id, RequestOutcome::Reply(store::answer(store, request).await))
         }));
     }
 
@@ -223,7 +223,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
             let (result, done) = oneshot::channel();
             let around = context.clone();
             if let Some(running) = running.lock().as_mut() {
-                running.insert(id, Working { context, result });
+                running.insert(id, OpenTask { context, result });
             }
             tell(Notice::Work(id));
             async move {
@@ -239,7 +239,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
         });
         let handle = self.scope(scope).call(&task, redact_value(&args));
         self.answers
-            .push(Box::pin(async move { (id, Answer::Task(handle.await)) }));
+            .push(Box::pin(async move { (id, RequestOutcome::Task(handle.await)) }));
     }
 
     /// Passes the result of a task to the engine, which records it and then answers the request.
@@ -274,16 +274,16 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
         }
     }
 
-    fn answer(&mut self, id: u64, answer: Answer) {
+    fn answer(&mut self, id: u64, answer: RequestOutcome) {
         let reply = match answer {
-            Answer::Reply(reply) => reply,
-            Answer::Task(Ok(value)) => Reply::Ok(value),
-            Answer::Task(Err(NodeError::Failed(failure))) => {
-                Reply::Error(Fault::new(&failure.class, failure.message))
+            RequestOutcome::Reply(reply) => reply,
+            RequestOutcome::Task(Ok(value)) => ProgramReply::Ok(value),
+            RequestOutcome::Task(Err(NodeError::Failed(failure))) => {
+                ProgramReply::Error(Fault::new(&failure.class, failure.message))
             }
-            Answer::Task(Err(error)) => {
+            RequestOutcome::Task(Err(error)) => {
                 self.stops.push(error);
-                Reply::Stop
+                ProgramReply::Stop
             }
         };
         (self.tell)(Notice::Answer(id, reply));
@@ -313,7 +313,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
     }
 }
 
-impl<F> Drop for Host<'_, F> {
+impl<F> Drop for RequestHost<'_, F> {
     fn drop(&mut self) {
         self.running.lock().take();
     }

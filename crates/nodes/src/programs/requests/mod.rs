@@ -33,13 +33,13 @@ pub(crate) struct ProgramRequest {
     pub(crate) scope: u64,
     /// What it is.
     #[serde(rename = "do")]
-    pub(crate) request: Request,
+    pub(crate) request: RequestBody,
 }
 
 /// A request.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Request {
+pub(crate) enum RequestBody {
     /// Ask a person; answered at once or not in this run.
     Interrupt(Value),
     /// Is the next question answered? If not, the program ends with the question.
@@ -49,7 +49,7 @@ pub(crate) enum Request {
     /// A chunk or a message for the `messages` stream.
     Message(Value),
     /// How far it is.
-    Progress(Progress),
+    Progress(ProgramProgress),
     /// A line that it printed.
     Log(String),
     /// A line of a level: `debug`, `info`, `warn` or `error`.
@@ -84,7 +84,7 @@ pub(crate) enum Request {
 
 /// Progress of a program.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Progress {
+pub(crate) struct ProgramProgress {
     done: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     total: Option<f64>,
@@ -133,7 +133,7 @@ impl From<Fault> for Failure {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Notice {
     /// The answer to a request.
-    Answer(u64, Reply),
+    Answer(u64, ProgramReply),
     /// Do the work of the task that was asked with this id.
     Work(u64),
 }
@@ -141,7 +141,7 @@ pub(crate) enum Notice {
 /// An answer.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Reply {
+pub(crate) enum ProgramReply {
     /// A value.
     Ok(Value),
     /// It is refused, or has failed.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 use superstep::{Index, List, NamespaceQuery, Ranking, Store, StoreAnswer, StoreOp, StoreQuery, Ttl, Value};
 
-use super::{Fault, Reply};
+use super::{Fault, ProgramReply};
 use crate::base::error_class;
 use crate::base::secrets::{redact, redact_name, redact_value};
 
@@ -38,7 +38,7 @@ pub(crate) enum StoreRequest {
     Search {
         prefix: Vec<String>,
         query: Option<String>,
-        by: Option<By>,
+        by: Option<RequestedRanking>,
         #[serde(default)]
         filter: Value,
         limit: Option<usize>,
@@ -73,16 +73,16 @@ impl From<Indexed> for Index {
 
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum By {
+pub(crate) enum RequestedRanking {
     Words,
     Vectors,
 }
 
-impl From<By> for Ranking {
-    fn from(by: By) -> Self {
+impl From<RequestedRanking> for Ranking {
+    fn from(by: RequestedRanking) -> Self {
         match by {
-            By::Words => Ranking::Words,
-            By::Vectors => Ranking::Vectors,
+            RequestedRanking::Words => Ranking::Words,
+            RequestedRanking::Vectors => Ranking::Vectors,
         }
     }
 }
@@ -202,8 +202,9 @@ pub(crate) fn shown(answer: StoreAnswer) -> Value {
 }
 
 /// Executes a request to the store, and returns the reply.
-pub(super) async fn answer(store: Option<Arc<dyn Store>>, request: StoreRequest) -> Reply {
-    let refused = |message: String| Reply::Error(Fault::new(error_class::STORE, format!("store: {message}")));
+pub(super) async fn answer(store: Option<Arc<dyn Store>>, request: StoreRequest) -> ProgramReply {
+    let refused =
+        |message: String| ProgramReply::Error(Fault::new(error_class::STORE, format!("store: {message}")));
     let Some(store) = store else {
         return refused("this graph runs without a store.".to_owned());
     };
@@ -212,7 +213,7 @@ pub(super) async fn answer(store: Option<Arc<dyn Store>>, request: StoreRequest)
         Err(message) => return refused(message),
     };
     match store.batch(vec![op]).await {
-        Ok(answers) => Reply::Ok(answers.into_iter().next().map_or(Value::Null, shown)),
+        Ok(answers) => ProgramReply::Ok(answers.into_iter().next().map_or(Value::Null, shown)),
         Err(error) => refused(error.to_string()),
     }
 }
@@ -230,7 +231,7 @@ mod tests {
         let ask = async |request: Value| {
             let request: StoreRequest = serde_json::from_str(&request.to_string()).unwrap();
             match answer(Some(store.clone()), request).await {
-                Reply::Ok(value) => value.to_string(),
+                ProgramReply::Ok(value) => value.to_string(),
                 other => panic!("{other:?}"),
             }
         };
@@ -275,9 +276,9 @@ mod tests {
             let request: StoreRequest =
                 serde_json::from_str(&request.to_string()).map_err(|error| error.to_string())?;
             match answer(Some(store.clone()), request).await {
-                Reply::Ok(value) => Ok(value.to_string()),
-                Reply::Error(fault) => Err(fault.message),
-                Reply::Stop => Err("stopped".to_owned()),
+                ProgramReply::Ok(value) => Ok(value.to_string()),
+                ProgramReply::Error(fault) => Err(fault.message),
+                ProgramReply::Stop => Err("stopped".to_owned()),
             }
         };
         let put = async |options: Value| {

@@ -1,13 +1,16 @@
 //! Planning a checkpoint: what is stored of it, given what is known of its parent.
 //!
-//! [`Changes`] says which channels and nodes differ; every backend begins there. Backends that keep rows go on with
-//! [`plan`]: it stores the values that changed through the backend's [`Tables`], decides between a delta and a snapshot,
-//! and shares the metadata of the parent where it is equal. The backend then makes the statement that stores the plan.
+//! [`Changes`] says which channels and nodes differ; every backend begins there. [`DeltaChain`] decides between a delta and
+//! a snapshot for all that read checkpoints back from a server or a file. Backends that keep rows go on with [`plan`]: it
+//! stores the values that changed through the backend's [`Tables`], and shares the metadata of the parent where it is
+//! equal. The backend then makes the statement that stores the plan.
 
 mod changes;
+mod delta_chain;
 mod state;
 
 pub(crate) use changes::Changes;
+pub(crate) use delta_chain::DeltaChain;
 pub(crate) use state::{ChannelState, StoredSlot};
 use superstep::{Metadata, Name, Object, Put, Source, StorageError, ThreadId, Value};
 
@@ -45,9 +48,8 @@ pub(crate) trait Tables {
 pub(crate) struct KnownCheckpoint<S: Clone> {
     /// Its row.
     pub(crate) seq: i64,
-    /// Number and bytes of the deltas since the last snapshot.
-    pub(crate) depth: i64,
-    pub(crate) weight: i64,
+    /// Its delta and those before it.
+    pub(crate) chain: DeltaChain,
     /// The row of the metadata, and what it holds.
     pub(crate) meta: i64,
     pub(crate) parents: Object,
@@ -113,12 +115,11 @@ pub(crate) fn plan<T: Tables>(
         seen: checkpoint.versions_seen.clone(),
     };
     let mut delta = delta.encode();
-    let (mut depth, mut weight) = (0, 0);
+    let mut chain = DeltaChain::default();
     if let Some(parent) = parent {
-        (depth, weight) = (parent.depth + 1, parent.weight + delta.len() as i64);
-        if state.snapshot_due(depth, weight, texts) {
-            delta = state.snapshot(|name| tables.name(name))?.encode();
-            (depth, weight) = (0, 0);
+        match parent.chain.with(delta.len(), &state, texts) {
+            Some(longer) => chain = longer,
+            None => delta = state.snapshot(|name| tables.name(name))?.encode(),
         }
     }
     let shared = parent.filter(|known| known.parents == metadata.parents && known.user == metadata.user);
@@ -139,8 +140,7 @@ pub(crate) fn plan<T: Tables>(
         updated: checkpoint.updated_channels.as_deref().map(list).transpose()?,
         known: KnownCheckpoint {
             seq: 0,
-            depth,
-            weight,
+            chain,
             meta,
             parents: metadata.parents.clone(),
             user: metadata.user.clone(),

@@ -6,9 +6,6 @@ use superstep::{ChannelVersions, Name, NameMap, VersionsSeen};
 
 use crate::codec::record::Delta;
 
-/// Most deltas between two snapshots of versions, unless the graph is so wide that a snapshot is long itself.
-const SNAPSHOT_EVERY: i64 = 64;
-
 /// Location of a channel's value.
 pub(crate) trait StoredSlot: Clone {
     /// Returns the row that contains the value; 0 if its text is in the delta.
@@ -92,19 +89,6 @@ impl<S: Clone> ChannelState<S> {
         }
         Ok(())
     }
-
-    /// Returns whether a checkpoint of this state is to be stored as a snapshot. `depth` and `weight` are the number
-    /// and bytes of the deltas since the last one, including this one, `texts` the bytes of the values that it would
-    /// repeat.
-    ///
-    /// A snapshot is due when it costs little against the deltas since the last one, and at the latest after as many as
-    /// take longer to read than a snapshot: more in a wide graph, so that a snapshot's share of each commit does not
-    /// grow with the graph.
-    pub(crate) fn snapshot_due(&self, depth: i64, weight: i64, texts: i64) -> bool {
-        let (channels, nodes) = (self.versions.len(), self.seen.len());
-        let snapshot = (6 * channels + 8 * nodes) as i64 + texts;
-        depth >= SNAPSHOT_EVERY.max((channels + nodes) as i64 / 8) || weight > 3 * snapshot
-    }
 }
 
 impl<S: StoredSlot> ChannelState<S> {
@@ -157,39 +141,4 @@ pub(super) fn add_seen<E>(
     let entry = entry.transpose()?;
     delta.seen.push((name(node)?, entry));
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn wide(channels: usize, nodes: usize) -> ChannelState<i64> {
-        let mut state = ChannelState::default();
-        for n in 0..channels {
-            state.set(format!("channel {n}").into(), Some(1), Some(1));
-        }
-        for n in 0..nodes {
-            state.see(format!("node {n}").into(), Some(ChannelVersions::new()));
-        }
-        state
-    }
-
-    #[test]
-    fn snapshots_are_rarer_in_wide_graphs_and_never_cost_much() {
-        for (channels, nodes, every) in [(0, 0, 64), (10, 10, 64), (640, 640, 160), (1000, 24, 128)] {
-            let state = wide(channels, nodes);
-            assert!(!state.snapshot_due(every - 1, 0, 0), "{channels} {nodes}");
-            assert!(state.snapshot_due(every, 0, 0), "{channels} {nodes}");
-        }
-        let state = wide(10, 10);
-        assert!(
-            !state.snapshot_due(1, 3 * 140, 0),
-            "the deltas are not yet three times as long"
-        );
-        assert!(state.snapshot_due(1, 3 * 140 + 1, 0));
-        assert!(
-            !state.snapshot_due(1, 3 * 140 + 1, 1000),
-            "it would repeat long values"
-        );
-    }
 }

@@ -17,11 +17,12 @@ pub(super) type PostgresState = plan::ChannelState<i64>;
 /// Deltas by space and checkpoint, and the states they make.
 #[derive(Default)]
 pub(in crate::postgres) struct Deltas {
-    rows: HashMap<(i64, String), Link>,
+    rows: HashMap<(i64, String), DeltaLink>,
     states: HashMap<(i64, String), PostgresState>,
 }
 
-struct Link {
+/// A delta in the chain of a checkpoint.
+struct DeltaLink {
     parent: Option<String>,
     depth: i64,
     delta: Result<Delta, String>,
@@ -31,7 +32,7 @@ impl Deltas {
     pub(in crate::postgres) fn read(rows: &[Row]) -> Result<Self, PostgresFault> {
         let mut deltas = Deltas::default();
         for row in rows {
-            let link = Link {
+            let link = DeltaLink {
                 parent: row.try_get(2)?,
                 depth: row.try_get(3)?,
                 delta: Delta::decode(row.try_get(4)?),

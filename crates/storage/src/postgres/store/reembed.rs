@@ -1,7 +1,7 @@
 //! Items whose vectors are another embedding's, and new vectors for them.
 
 use superstep::StorageError;
-use superstep::store::{NewVectors, Outdated, Place};
+use superstep::store::{ItemPlace, NewVectors, Outdated};
 
 use super::{PostgresStore, found};
 use crate::postgres::fault::PostgresFault;
@@ -24,8 +24,9 @@ const RENEW: &str = "
 impl PostgresStore {
     pub(super) async fn find_outdated(
         &self,
-        (embedding, dims): (&str, usize),
-        after: Option<&Place>,
+        embedding: &str,
+        dims: usize,
+        after: Option<&ItemPlace>,
         limit: usize,
     ) -> Result<Vec<Outdated>, PostgresFault> {
         let mut session = self.server.session().await?;
@@ -44,7 +45,7 @@ impl PostgresStore {
             let said: Option<&str> = row.try_get(8)?;
             let said = said.map(serde_json::from_str).transpose();
             outdated.push(Outdated {
-                said: said.map_err(|error| {
+                index_paths: said.map_err(|error| {
                     PostgresFault::Storage(StorageError::Corrupt {
                         place: format!("Item {:?} of {:?}", item.key, item.namespace),
                         cause: error.to_string(),

@@ -16,7 +16,7 @@ use tokio_postgres::types::ToSql;
 use super::values::{PostgresSlot, links};
 use super::{ClaimAt, Job, Outcome, Space, Writer};
 use crate::base::claims::HeldClaim;
-use crate::codec::plan::{self, ChannelState, Plan, Tables, plan, read_metadata};
+use crate::codec::plan::{self, ChannelState, DeltaChain, Plan, Tables, plan, read_metadata};
 use crate::postgres::batch::{Batch, CheckpointRow, WriteRow};
 use crate::postgres::fault::PostgresFault;
 use crate::postgres::reader::{CHAINS, Deltas};
@@ -33,15 +33,24 @@ fn root(thread: &ThreadId) -> (ThreadId, Name) {
 
 pub(super) type KnownRows = plan::KnownCheckpoint<PostgresSlot>;
 
+/// Care with which jobs are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// What is not known here is taken to be new; the statement fails if it is not.
+    Optimistic,
+    /// What may be stored already is looked up, so that a repeated job leaves it.
+    Careful,
+}
+
 impl Writer {
     /// Stores commits in one statement. A job that is refused is refused alone; any other error is for all, and
     /// nothing was stored.
     pub(super) async fn together(
         &mut self,
         jobs: &[&Job],
-        careful: bool,
+        attempt: Attempt,
     ) -> Result<Vec<Outcome>, PostgresFault> {
-        let outcome = self.store_jobs(jobs, careful).await;
+        let outcome = self.store_jobs(jobs, attempt).await;
         self.part_store.done(outcome.is_ok());
         let fresh = std::mem::take(&mut self.fresh);
         if outcome.is_ok() {
@@ -79,7 +88,7 @@ impl Writer {
         }
     }
 
-    async fn store_jobs(&mut self, jobs: &[&Job], careful: bool) -> Result<Vec<Outcome>, PostgresFault> {
+    async fn store_jobs(&mut self, jobs: &[&Job], attempt: Attempt) -> Result<Vec<Outcome>, PostgresFault> {
         self.session().await?;
         let connections = self.connections;
         let mut batch = Batch::default();
@@ -89,7 +98,7 @@ impl Writer {
             let mut own = Batch::default();
             let mut outcome = Ok(Removal::default());
             for commit in commits {
-                match self.commit(commit, &batch, &mut own, careful).await {
+                match self.commit(commit, &batch, &mut own, attempt).await {
                     Ok(()) => {}
                     Err(PostgresFault::Storage(error)) => {
                         if !self.is_known(commit, &[&batch, &own]).await? {
@@ -178,7 +187,7 @@ impl Writer {
             return Ok(());
         }
         let (_, ns) = root(thread);
-        let Some(root) = self.space(thread, &ns, false).await? else {
+        let Some(root) = self.space(thread, &ns).await? else {
             return Ok(());
         };
         if earlier.grows(root.id) {
@@ -225,7 +234,7 @@ impl Writer {
         commit: &Commit,
         earlier: &Batch,
         batch: &mut Batch,
-        careful: bool,
+        attempt: Attempt,
     ) -> Result<(), PostgresFault> {
         let Commit {
             thread,
@@ -255,7 +264,10 @@ impl Writer {
         let alone = put.as_ref().is_some_and(|put| put.checkpoint.parent.is_none())
             && writes.iter().all(|task| Some(&task.checkpoint_id) == new_id);
         // A first checkpoint whose namespace is not known here most likely begins it; if not, the statement fails.
-        let space = self.space(thread, ns, alone && !careful).await?;
+        let space = match attempt {
+            Attempt::Optimistic if alone => self.spaces.get(&(thread.clone(), ns.clone())).copied(),
+            _ => self.space(thread, ns).await?,
+        };
         let mut owners = self.owners(space, thread, writes, new_id).await?;
         let space = match space {
             Some(space) => space,
@@ -270,9 +282,9 @@ impl Writer {
         }
         if let Some(put) = put {
             let id = &put.checkpoint.id;
-            let there = match careful {
-                true => self.known(space, thread, id).await?,
-                false => self.known.get(&(space.id, id.clone())).cloned(),
+            let there = match attempt {
+                Attempt::Careful => self.known(space, thread, id).await?,
+                Attempt::Optimistic => self.known.get(&(space.id, id.clone())).cloned(),
             };
             let seq = match there {
                 Some(known) => known.seq,
@@ -334,19 +346,11 @@ impl Writer {
         Ok(space)
     }
 
-    /// Returns the namespace, without a lookup when it is taken to be `new`.
-    async fn space(
-        &mut self,
-        thread: &ThreadId,
-        ns: &Name,
-        new: bool,
-    ) -> Result<Option<Space>, PostgresFault> {
+    /// Returns the namespace, which is looked up when it is not known here.
+    async fn space(&mut self, thread: &ThreadId, ns: &Name) -> Result<Option<Space>, PostgresFault> {
         let key = (thread.clone(), ns.clone());
         if let Some(space) = self.spaces.get(&key) {
             return Ok(Some(*space));
-        }
-        if new {
-            return Ok(None);
         }
         let rows = self
             .session()
@@ -411,8 +415,10 @@ impl Writer {
         };
         let known = Arc::new(KnownRows {
             seq: row.try_get(0)?,
-            depth: row.try_get(1)?,
-            weight: row.try_get(2)?,
+            chain: DeltaChain {
+                depth: row.try_get(1)?,
+                weight: row.try_get(2)?,
+            },
             meta: row.try_get(3)?,
             parents,
             user,
@@ -469,8 +475,8 @@ impl Writer {
             meta: known.meta,
             next,
             updated,
-            depth: known.depth,
-            weight: known.weight,
+            depth: known.chain.depth,
+            weight: known.chain.weight,
             delta,
         });
         self.remember(space.id, &checkpoint.id, Arc::new(known));

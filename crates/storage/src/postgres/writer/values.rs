@@ -17,12 +17,12 @@ use crate::postgres::server::Session;
 pub(super) struct PostgresSlot {
     pub(super) row: i64,
     /// When it is a list.
-    pub(super) list: Option<Arc<Link>>,
+    pub(super) list: Option<Arc<ListLink>>,
 }
 
 /// A row of a list's chain.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct ListLink {
     row: i64,
     len: usize,
     level: i64,
@@ -32,7 +32,7 @@ pub(super) struct Link {
     /// Length of the JSON of the list.
     whole: i64,
     /// The row before its run.
-    before: Option<Arc<Link>>,
+    before: Option<Arc<ListLink>>,
 }
 
 impl Writer {
@@ -74,7 +74,7 @@ impl Writer {
                     1 => (Some(base), 0),
                     _ => (base.before.clone(), base.bytes),
                 };
-                let link = Link {
+                let link = ListLink {
                     row,
                     len: list.len(),
                     level,
@@ -91,7 +91,7 @@ impl Writer {
                     other => self.part_store.value(other, &what, thread)?,
                 };
                 item.whole = data.size;
-                let link = value.as_array().map(|list| Link {
+                let link = value.as_array().map(|list| ListLink {
                     row,
                     len: list.len(),
                     level: 0,
@@ -116,7 +116,7 @@ impl plan::StoredSlot for PostgresSlot {
     }
 }
 
-impl Chained for Arc<Link> {
+impl Chained for Arc<ListLink> {
     type Error = PostgresFault;
     fn level(&self) -> i64 {
         self.level
@@ -131,8 +131,8 @@ pub(super) async fn links(
     session: &mut Session,
     space: i64,
     items: &[i64],
-) -> Result<HashMap<i64, Option<Arc<Link>>>, PostgresFault> {
-    let mut links: HashMap<i64, Option<Arc<Link>>> = HashMap::new();
+) -> Result<HashMap<i64, Option<Arc<ListLink>>>, PostgresFault> {
+    let mut links: HashMap<i64, Option<Arc<ListLink>>> = HashMap::new();
     if items.is_empty() {
         return Ok(links);
     }
@@ -174,7 +174,7 @@ pub(super) async fn links(
                 (_, Some(base)) => (base.before.clone(), base.bytes),
                 (_, None) => (None, 0),
             };
-            let link = Link {
+            let link = ListLink {
                 row: id,
                 len: usize::try_from(len).unwrap_or_default(),
                 level: row.try_get(3)?,

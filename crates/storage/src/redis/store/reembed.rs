@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use redis::Value;
 use superstep::StorageError;
-use superstep::store::{Items, NewVectors, Outdated, Place};
+use superstep::store::{ItemPlace, Items, NewVectors, Outdated};
 
-use super::{Change, PAGE, items_key, joined, kept, labels};
+use super::{Change, ExpiredItems, PAGE, items_key, joined, kept, labels};
 use crate::redis::server::{Server, bytes, parts, text};
 
 impl Server {
@@ -16,7 +16,7 @@ impl Server {
         &self,
         embedding: &str,
         dims: usize,
-        after: Option<&Place>,
+        after: Option<&ItemPlace>,
         limit: usize,
     ) -> Result<Vec<Outdated>, StorageError> {
         const WHAT: &str = "looking for items to embed again";
@@ -62,7 +62,7 @@ impl Server {
         embedding: &str,
         renewed: Vec<NewVectors>,
     ) -> Result<u64, StorageError> {
-        let mut change = Change::new(self, 0, false);
+        let mut change = Change::new(self, 0, ExpiredItems::Seen);
         let mut count = 0;
         for renewed in renewed {
             let place = renewed.place.clone();

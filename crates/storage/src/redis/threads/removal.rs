@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use superstep::{CheckpointId, StorageError, ThreadId};
 
 use super::Whole;
+use crate::base::Execution;
 use crate::redis::reader::corrupt;
 use crate::redis::server::{REMOVE, Server, bytes as bytes_of, number, parts, place};
 use crate::redis::state::{Resolved, index_key, index_parts, read_record};
@@ -113,7 +114,7 @@ impl Server {
         thread: &ThreadId,
         whole: &Whole,
         doomed: &HashSet<Vec<u8>>,
-        dry_run: bool,
+        execution: Execution,
         gone: &mut Gone,
     ) -> Result<bool, StorageError> {
         let texts: HashMap<Vec<u8>, Vec<u8>> = whole.records.clone().into_iter().collect();
@@ -178,7 +179,10 @@ impl Server {
                 roots.remove(key);
             }
             let count = round.checkpoints.len() as u64;
-            let Some(bytes) = self.remove_some(thread, &mut at, round, &roots, dry_run).await? else {
+            let Some(bytes) = self
+                .remove_some(thread, &mut at, round, &roots, execution)
+                .await?
+            else {
                 return Ok(false);
             };
             gone.checkpoints += count;
@@ -194,7 +198,7 @@ impl Server {
         at: &mut Facts,
         round: Round,
         roots: &BTreeMap<Vec<u8>, (CheckpointId, String)>,
-        dry_run: bool,
+        execution: Execution,
     ) -> Result<Option<i64>, StorageError> {
         let first = roots
             .values()
@@ -213,7 +217,10 @@ impl Server {
             epoch.clone(),
             at.epoch.clone(),
             at.changes.clone(),
-            words(if dry_run { "plan" } else { "do" }),
+            words(match execution {
+                Execution::DryRun => "plan",
+                Execution::Apply => "do",
+            }),
             newest,
             words(first),
             words(&roots.len().to_string()),
@@ -230,7 +237,7 @@ impl Server {
         let (Some(changes), Some(bytes)) = (answer.next(), answer.next()) else {
             return Ok(None);
         };
-        if !dry_run {
+        if execution == Execution::Apply {
             *at = Facts {
                 epoch,
                 changes: bytes_of(changes),

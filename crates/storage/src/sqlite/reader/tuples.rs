@@ -7,7 +7,7 @@ use superstep::{
 
 use super::values::Unreadable;
 use super::{FEW, Space, View, lower};
-use crate::codec::pack::split;
+use crate::codec::encoding::split;
 use crate::codec::record::{Rows, Tasks};
 use crate::sqlite::columns::IdColumn;
 use crate::sqlite::fault::SqliteFault;
@@ -133,7 +133,7 @@ impl View<'_> {
         };
         for (idx, channel, data) in Rows::decode(blob).map_err(damaged)?.0 {
             let (refs, data) = split(&data).map_err(damaged)?;
-            let value = self.unpack(data, &refs).map_err(|cause| match cause {
+            let value = self.decode(data, &refs).map_err(|cause| match cause {
                 Unreadable::SqliteFault(fault) => fault,
                 Unreadable::Damaged(cause) => damaged(cause),
             })?;

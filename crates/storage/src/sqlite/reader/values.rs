@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row};
 use superstep::{Name, Value};
 
 use super::{View, lower};
-use crate::codec::pack::{Parts, Unpacker, hash, parse, read_refs};
+use crate::codec::encoding::{Parts, ValueDecoder, hash, parse, read_refs};
 use crate::codec::value::parse as json_value;
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::slot::SqliteSlot;
@@ -74,7 +74,7 @@ impl View<'_> {
         self.read_parts(refs)?;
         for (at, len, data) in chain.into_iter().rev() {
             let part = self
-                .unpacker
+                .decoder
                 .value(&data, &self.memo.parts)
                 .map_err(Unreadable::Damaged)?;
             let whole = match (value.take(), part) {
@@ -109,9 +109,9 @@ impl View<'_> {
     }
 
     /// Decodes stored bytes that refer to these parts into a value.
-    pub(super) fn unpack(&mut self, data: &[u8], refs: &[i64]) -> Result<Value, Unreadable> {
+    pub(super) fn decode(&mut self, data: &[u8], refs: &[i64]) -> Result<Value, Unreadable> {
         self.read_parts(refs.to_vec())?;
-        self.unpacker
+        self.decoder
             .value(data, &self.memo.parts)
             .map_err(Unreadable::Damaged)
     }
@@ -128,14 +128,14 @@ impl View<'_> {
             }
             let mut below = Vec::new();
             self.memo.parts.reserve(wanted.len());
-            let (unpacker, known) = (&mut *self.unpacker, &mut self.memo.parts);
+            let (decoder, known) = (&mut *self.decoder, &mut self.memo.parts);
             let mut keep = |row: &Row<'_>| -> Result<(), Unreadable> {
                 let id: i64 = row.get(0)?;
                 let refs = row.get_ref(2)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
                 if refs.is_none_or(<[u8]>::is_empty) {
                     // Most parts are text that refers to nothing: no copy is made of what is stored.
                     let data = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
-                    let value = content(unpacker, known, id, row.get(1)?, data)?;
+                    let value = content(decoder, known, id, row.get(1)?, data)?;
                     known.insert(id, value);
                     return Ok(());
                 }
@@ -184,7 +184,7 @@ impl View<'_> {
         }
         // What a part refers to has a smaller number, so it is there before it.
         for (id, (stored, data)) in found {
-            let value = content(self.unpacker, &self.memo.parts, id, stored, &data)?;
+            let value = content(self.decoder, &self.memo.parts, id, stored, &data)?;
             self.memo.parts.insert(id, value);
         }
         Ok(())
@@ -193,14 +193,14 @@ impl View<'_> {
 
 /// Decodes the value of a part whose text had the hash `stored`; what it refers to is in `parts`.
 fn content<P: Parts>(
-    unpacker: &mut Unpacker,
+    decoder: &mut ValueDecoder,
     parts: &P,
     id: i64,
     stored: i64,
     data: &[u8],
 ) -> Result<Value, Unreadable> {
     let damaged = |cause: String| Unreadable::Damaged(format!("part {id} of it: {cause}"));
-    let (text, referring) = unpacker.text(data).map_err(damaged)?;
+    let (text, referring) = decoder.text(data).map_err(damaged)?;
     if hash(&text) != stored {
         return Err(damaged("its content is not what was stored".to_owned()));
     }

@@ -32,24 +32,25 @@ impl Writer {
         ClaimRow::compare(row, thread, shown, now(), newest)
     }
 
-    /// Stores what was decided. The ended claim of a thread in which nothing is stored goes.
-    pub(super) fn set_claim(
-        &mut self,
-        thread: &ThreadId,
-        row: ClaimRow,
-        is_stored: bool,
-    ) -> Result<(), SqliteFault> {
-        self.wrote = true;
+    /// Stores what was decided by a commit that stores nothing else. The ended claim of a thread in which nothing is
+    /// stored goes.
+    pub(super) fn set_claim_alone(&mut self, thread: &ThreadId, row: ClaimRow) -> Result<(), SqliteFault> {
         let sql = "SELECT EXISTS (SELECT 1 FROM threads WHERE name = ?1)";
         if row.until == 0
-            && !is_stored
             && !self
                 .conn
                 .prepare_cached(sql)?
                 .query_row([thread.as_str()], |row| row.get(0))?
         {
+            self.wrote = true;
             return self.drop_claim(thread);
         }
+        self.set_claim(thread, row)
+    }
+
+    /// Stores what was decided.
+    pub(super) fn set_claim(&mut self, thread: &ThreadId, row: ClaimRow) -> Result<(), SqliteFault> {
+        self.wrote = true;
         self.conn
             .prepare_cached(
                 "INSERT INTO claims (thread, claim, number, holder, name, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)

@@ -40,7 +40,7 @@ impl Writer {
         };
         if writes.is_empty() && put.is_none() {
             return match claimed {
-                Some(row) => self.set_claim(thread, row, false),
+                Some(row) => self.set_claim_alone(thread, row),
                 None => Ok(()),
             };
         }
@@ -60,7 +60,7 @@ impl Writer {
             owners.insert(&task.checkpoint_id, seq);
         }
         if let Some(row) = claimed {
-            self.set_claim(thread, row, true)?;
+            self.set_claim(thread, row)?;
         }
         let space = match space {
             Some(space) => space,
@@ -200,8 +200,7 @@ impl Writer {
         let state = view.state(seq, &place)?;
         let known = Arc::new(KnownRows {
             seq,
-            depth,
-            weight,
+            chain: DeltaChain { depth, weight },
             meta,
             parents,
             user,
@@ -219,7 +218,7 @@ impl Writer {
             conn: &self.conn,
             metas: &mut self.metas,
             names: &mut self.names,
-            unpacker: self.part_store.unpacker(),
+            decoder: self.part_store.decoder(),
             memo: Memo::default(),
             value_cache: None,
             hurry: false,
@@ -281,8 +280,8 @@ impl Writer {
                 &plan.known.meta,
                 &plan.next,
                 &plan.updated,
-                &plan.known.depth,
-                &plan.known.weight,
+                &plan.known.chain.depth,
+                &plan.known.chain.weight,
                 &plan.delta,
                 &early.blob,
             ],

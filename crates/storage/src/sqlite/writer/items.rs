@@ -5,7 +5,7 @@ use superstep::Value;
 use superstep::store::{NewVectors, Prepared, Written};
 
 use super::super::fault::SqliteFault;
-use super::super::store::{SAID, SWEPT, bytes, joined, number};
+use super::super::store::{PUT_INDEX, SWEPT, bytes, joined, number};
 use super::{ItemChanges, Writer};
 
 impl Writer {
@@ -93,9 +93,9 @@ impl Writer {
                 .prepare_cached("INSERT INTO store_words (rowid, words) VALUES (?1, ?2)")?
                 .execute(params![id, write.words.join(" ")])?;
         }
-        if let Some(said) = &write.said {
+        if let Some(said) = &write.index_paths {
             let said = serde_json::to_vec(said).unwrap_or_default();
-            self.vector(id, self.embedding(SAID)?, &said)?;
+            self.vector(id, self.embedding(PUT_INDEX)?, &said)?;
         }
         match embedding {
             Some(embedding) => self.vectors(id, embedding, &write.vectors),
@@ -127,7 +127,7 @@ impl Writer {
         embedding: &str,
         renewed: &[NewVectors],
     ) -> Result<u64, SqliteFault> {
-        let (embedding, said) = (self.embedding(embedding)?, self.embedding(SAID)?);
+        let (embedding, said) = (self.embedding(embedding)?, self.embedding(PUT_INDEX)?);
         let mut count = 0;
         for one in renewed {
             let id: Option<i64> = self

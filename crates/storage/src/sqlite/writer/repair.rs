@@ -4,7 +4,7 @@ use superstep::{Integrity, StoreConfig};
 
 use super::super::store::{COLUMNS, Stored};
 use super::*;
-use crate::base::quarantine::{ASIDE, aside};
+use crate::base::quarantine::{QUARANTINE, quarantined};
 
 /// The index of words, empty; as the migration makes it.
 const WORDS: &str = "DROP TABLE store_words;
@@ -52,7 +52,7 @@ impl Writer {
             }
         }
         for row in &findings.items {
-            self.set_aside(*row)?;
+            self.quarantine(*row)?;
         }
         if findings.words {
             self.cut_words(cutting)?;
@@ -72,7 +72,7 @@ impl Writer {
     }
 
     /// Moves an item that cannot be read out of the way of those that look for it, with what was stored as text.
-    fn set_aside(&mut self, row: i64) -> Result<(), SqliteFault> {
+    fn quarantine(&mut self, row: i64) -> Result<(), SqliteFault> {
         let (namespace, key, text): (Option<String>, Option<String>, String) = self.conn.query_row(
             "SELECT CAST(namespace AS TEXT), CAST(key AS TEXT), CAST(value AS BLOB) FROM store_items WHERE id = ?1",
             [row],
@@ -81,12 +81,15 @@ impl Writer {
                 Ok((row.get(0).ok().flatten(), row.get(1).ok().flatten(), text))
             },
         )?;
-        let namespace = format!("{ASIDE}.{}", namespace.unwrap_or_else(|| "unknown".to_owned()));
+        let namespace = format!(
+            "{QUARANTINE}.{}",
+            namespace.unwrap_or_else(|| "unknown".to_owned())
+        );
         let key = key.unwrap_or_else(|| format!("row {row}"));
         self.conn
             .prepare_cached("DELETE FROM store_vectors WHERE item = ?1")?
             .execute([row])?;
-        // A key of an item that was set aside before is made another one; the row's number is nobody else's.
+        // A key of an item that was quarantined before is made another one; the row's number is nobody else's.
         self.conn
             .prepare_cached(
                 "UPDATE store_items SET namespace = ?2, value = ?4, ttl = NULL, expires_at = NULL,
@@ -98,7 +101,7 @@ impl Writer {
                 row,
                 namespace,
                 key,
-                Value::Object(aside(&text)).to_string()
+                Value::Object(quarantined(&text)).to_string()
             ])?;
         Ok(())
     }

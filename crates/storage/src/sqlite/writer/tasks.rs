@@ -215,8 +215,8 @@ impl Writer {
                 None => {}
             }
             let channel = self.name(&write.channel)?;
-            let packed = self.pack(one(&write.value), place, thread)?;
-            rows.add(write.idx, channel, packed.into_bytes());
+            let encoded = self.encode(one(&write.value), place, thread)?;
+            rows.add(write.idx, channel, encoded.into_bytes());
         }
         Ok(Joined {
             status: self.status(&task.task_id, &rows)?,

@@ -37,7 +37,11 @@ impl Writer {
                 chain::place(Row(newest, link), |row| self.before_run(row))?;
             let new = list.skip(before.len);
             // The items of a folded row are in no other row as they are here.
-            let packed = self.pack(parts::PartSource::Items(new.iter(), level == 0), place, thread)?;
+            let long = match level {
+                0 => LongList::Part,
+                _ => LongList::Inline,
+            };
+            let encoded = self.encode(parts::PartSource::Items(new.iter(), long), place, thread)?;
             let comma = u64::from(before.len > 0 && !new.is_empty());
             let link = Link {
                 len: list.len(),
@@ -45,27 +49,27 @@ impl Writer {
                 run,
                 size: before
                     .size
-                    .map(|size| size + packed.size.saturating_sub(2) + comma),
+                    .map(|size| size + encoded.size.saturating_sub(2) + comma),
             };
-            let slot = self.insert_item(Some(base), Shape::List(link), packed)?;
+            let slot = self.insert_item(Some(base), Shape::List(link), encoded)?;
             self.fresh.value(&slot, Some(newest), value, link.size);
             return Ok(slot);
         }
         if let Some(text) = short(value, SHORT) {
             return Ok(SqliteSlot::Text(text.into()));
         }
-        let packed = self.pack(one(value), place, thread)?;
+        let encoded = self.encode(one(value), place, thread)?;
         let shape = match value.as_array() {
             None => Shape::Plain,
             Some(list) => Shape::List(Link {
                 len: list.len(),
                 level: 0,
                 run: 0,
-                size: Some(packed.size),
+                size: Some(encoded.size),
             }),
         };
-        let size = packed.size;
-        let slot = self.insert_item(None, shape, packed)?;
+        let size = encoded.size;
+        let slot = self.insert_item(None, shape, encoded)?;
         self.fresh.value(&slot, None, value, Some(size));
         Ok(slot)
     }
@@ -74,11 +78,11 @@ impl Writer {
         &mut self,
         base: Option<i64>,
         shape: Shape,
-        packed: Packed,
+        encoded: EncodedValue,
     ) -> Result<SqliteSlot, SqliteFault> {
         let (len, level, run, size) = match shape {
             Shape::List(link) => (Some(link.len as i64), link.level, link.run, link.size),
-            _ => (None, 0, 0, Some(packed.size)),
+            _ => (None, 0, 0, Some(encoded.size)),
         };
         let row = self.insert(
             "INSERT INTO items (base, len, level, run, data, refs, size) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -87,26 +91,26 @@ impl Writer {
                 &len,
                 &level,
                 &run,
-                &packed.data,
-                &refs_blob(&packed.refs),
+                &encoded.data,
+                &refs_blob(&encoded.refs),
                 &size.map(|size| size as i64),
             ],
         )?;
         Ok(SqliteSlot::Row(row, shape))
     }
 
-    /// Packs a value; what it refers to is counted.
-    pub(super) fn pack<'v>(
+    /// Encodes a value; what it refers to is counted.
+    pub(super) fn encode<'v>(
         &mut self,
         source: parts::PartSource<'v, impl Iterator<Item = &'v Value>>,
         what: impl Fn() -> String,
         thread: &ThreadId,
-    ) -> Result<Packed, SqliteFault> {
+    ) -> Result<EncodedValue, SqliteFault> {
         self.part_store
-            .pack(&self.conn, source)
+            .encode(&self.conn, source)
             .map_err(|error| match error {
-                Unpackable::Sink(fault) => fault,
-                Unpackable::TooDeep => nested(&what(), thread).into(),
+                EncodeError::Sink(fault) => fault,
+                EncodeError::TooDeep => nested(&what(), thread).into(),
             })
     }
 

@@ -16,7 +16,7 @@ use superstep_document::Document;
 use superstep_nodes::PreviewGraph;
 use tokio::time::Instant;
 
-use self::walk::{Walk, Walked};
+use self::walk::{PreviewWalk, Walked};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::problem::{no_checkpoint, no_thread};
@@ -203,7 +203,7 @@ impl Previewer {
         let until = Instant::now() + TIME;
         let mut without = BTreeSet::new();
         loop {
-            let walk = Walk {
+            let walk = PreviewWalk {
                 preview: &preview,
                 document: &self.document,
                 waiting,

@@ -20,13 +20,13 @@ const MOST_STEPS: usize = 30;
 
 /// State keys whose values depend on what was not run.
 #[derive(Clone, Debug, Default)]
-struct Unknown {
+struct UnknownKeys {
     /// Any of them may.
     all: bool,
     keys: BTreeSet<String>,
 }
 
-impl Unknown {
+impl UnknownKeys {
     fn any(&self) -> bool {
         self.all || !self.keys.is_empty()
     }
@@ -54,7 +54,7 @@ struct Stretch {
 }
 
 /// Simulation of what follows the question, by its answer.
-pub(super) struct Walk<'a> {
+pub(super) struct PreviewWalk<'a> {
     pub(super) preview: &'a PreviewGraph,
     pub(super) document: &'a Document,
     pub(super) waiting: &'a WaitingQuestion,
@@ -69,7 +69,7 @@ pub(super) enum Walked {
     Without(String),
 }
 
-impl Walk<'_> {
+impl PreviewWalk<'_> {
     /// Returns the super-steps after an answer, and how they end.
     pub(super) async fn after(&self, answer: &Json, until: Instant) -> Result<Walked, Problem> {
         let saver = Arc::new(MemorySaver::new());
@@ -82,7 +82,7 @@ impl Walk<'_> {
             .into_iter()
             .collect();
         let specs: BTreeMap<&str, NodeSpec> = self.document.nodes().collect();
-        let (mut steps, mut unknown) = (Vec::new(), Unknown::default());
+        let (mut steps, mut unknown) = (Vec::new(), UnknownKeys::default());
         let mut input = Input::answer(given);
         for number in 0..MOST_STEPS {
             let Ok(stretch) = timeout_at(until, self.stretch(&graph, input)).await else {
@@ -186,7 +186,7 @@ impl Walk<'_> {
     }
 
     /// Returns the first node that failed where not all of the state is known: what is missing may be the reason.
-    fn cannot_work(&self, ended: &[TaskEnd], unknown: &Unknown) -> Option<String> {
+    fn cannot_work(&self, ended: &[TaskEnd], unknown: &UnknownKeys) -> Option<String> {
         let is_certain = |task: &&TaskEnd| !self.preview.uncertain.contains_key(&*task.name);
         let mut failed = ended.iter().filter(|task| task.error.is_some());
         failed
@@ -200,7 +200,7 @@ impl Walk<'_> {
         stretch: &Stretch,
         records: &BTreeMap<String, TaskRecord>,
         specs: &BTreeMap<&str, NodeSpec>,
-        unknown: &mut Unknown,
+        unknown: &mut UnknownKeys,
     ) -> Option<PreviewEnd> {
         let before = unknown.clone();
         for task in &stretch.ended {
@@ -217,7 +217,13 @@ impl Walk<'_> {
     }
 
     /// Notes which of the keys that a task writes are known afterwards.
-    fn written(&self, task: &TaskEnd, record: Option<&TaskRecord>, before: &Unknown, unknown: &mut Unknown) {
+    fn written(
+        &self,
+        task: &TaskEnd,
+        record: Option<&TaskRecord>,
+        before: &UnknownKeys,
+        unknown: &mut UnknownKeys,
+    ) {
         if let Some(uncertain) = self.preview.uncertain.get(&*task.name) {
             match &uncertain.writes {
                 Some(keys) => unknown.keys.extend(keys.iter().cloned()),
@@ -247,7 +253,7 @@ impl Walk<'_> {
         task: &TaskEnd,
         record: Option<&TaskRecord>,
         specs: &BTreeMap<&str, NodeSpec>,
-        unknown: &Unknown,
+        unknown: &UnknownKeys,
     ) -> Option<PreviewEnd> {
         let node = task.name.to_string();
         if let Some(error) = &task.error {
@@ -283,7 +289,7 @@ impl Walk<'_> {
     }
 
     /// Returns the keys that are not known and that an edge decided by; `None` when it is certain where it leads.
-    fn doubts(&self, decision: &Decision, unknown: &Unknown) -> Option<Vec<String>> {
+    fn doubts(&self, decision: &Decision, unknown: &UnknownKeys) -> Option<Vec<String>> {
         let Some(reason) = decision.reason.as_ref().filter(|_| !decision.cut) else {
             return unknown.any().then(Vec::new);
         };
@@ -312,7 +318,7 @@ impl Walk<'_> {
     }
 
     /// Returns the question that a step ends with.
-    fn asks(&self, ended: &[TaskEnd], questions: &[Interrupt], unknown: &Unknown) -> PreviewEnd {
+    fn asks(&self, ended: &[TaskEnd], questions: &[Interrupt], unknown: &UnknownKeys) -> PreviewEnd {
         let asks = ended.iter().find(|task| !task.interrupts.is_empty());
         let question = asks
             .and_then(|task| task.interrupts.first())

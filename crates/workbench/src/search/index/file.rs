@@ -11,7 +11,7 @@ use super::kept;
 /// The version of the file. A file of another version is made again.
 const VERSION: i64 = 1;
 /// Texts of a thread that grew: with more of them its words are collected again.
-const PARTS: i64 = 1 << 10;
+pub(super) const PARTS: i64 = 1 << 10;
 
 /// Of words only which threads have them is kept; beginnings have lists of their own, because that of a short one would be
 /// made of those of thousands of words.
@@ -33,9 +33,11 @@ CREATE VIRTUAL TABLE words USING fts5(
 
 /// A thread of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct IndexedThread {
     pub(super) head: String,
     pub(super) checkpoints: u64,
+    /// It has grown so often that its words are to be collected again.
+    pub(super) is_full: bool,
 }
 
 /// The stretch of the list of threads that the index knows: heads of the newest and of the oldest of them.
@@ -68,6 +70,14 @@ pub(super) struct File {
 /// Converts a stored count.
 fn number(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or_default()
+}
+
+fn indexed(row: &rusqlite::Row<'_>) -> rusqlite::Result<IndexedThread> {
+    Ok(IndexedThread {
+        head: row.get(0)?,
+        checkpoints: number(row.get(1)?),
+        is_full: row.get::<_, i64>(2)? >= PARTS,
+    })
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -144,29 +154,23 @@ impl File {
     }
 
     /// Reads the rows of all threads.
-    pub(super) fn rows(&self) -> rusqlite::Result<BTreeMap<String, Row>> {
+    pub(super) fn rows(&self) -> rusqlite::Result<BTreeMap<String, IndexedThread>> {
         let mut statement = self
             .connection
-            .prepare("SELECT thread, head, checkpoints FROM threads")?;
-        let rows = statement.query_map([], |row| {
-            let (head, checkpoints) = (row.get(1)?, number(row.get(2)?));
-            Ok((row.get(0)?, Row { head, checkpoints }))
-        })?;
+            .prepare("SELECT head, checkpoints, parts, thread FROM threads")?;
+        let rows = statement.query_map([], |row| Ok((row.get(3)?, indexed(row)?)))?;
         rows.collect()
     }
 
-    pub(super) fn row(&self, thread: &str) -> rusqlite::Result<Option<Row>> {
-        let mut statement =
-            (self.connection).prepare_cached("SELECT head, checkpoints FROM threads WHERE thread = ?1")?;
-        let row = statement.query_row([thread], |row| {
-            let (head, checkpoints) = (row.get(0)?, number(row.get(1)?));
-            Ok(Row { head, checkpoints })
-        });
-        row.optional()
+    pub(super) fn row(&self, thread: &str) -> rusqlite::Result<Option<IndexedThread>> {
+        let mut statement = (self.connection)
+            .prepare_cached("SELECT head, checkpoints, parts FROM threads WHERE thread = ?1")?;
+        statement.query_row([thread], indexed).optional()
     }
 
-    /// Adds threads as one unit.
+    /// Adds threads as one unit. Words that a thread does not have any more leave the file.
     pub(super) fn add(&mut self, entries: &[Entry]) -> rusqlite::Result<()> {
+        let mut replaced = false;
         let transaction = self.connection.transaction()?;
         for entry in entries {
             let known: Option<(i64, i64)> = transaction
@@ -174,8 +178,9 @@ impl File {
                 .query_row([&entry.thread], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
             let parts = match known {
-                Some((id, parts)) if !entry.grew || parts + 1 >= PARTS => {
+                Some((id, _)) if !entry.grew => {
                     forget_words(&transaction, id)?;
+                    replaced = true;
                     0
                 }
                 known => known.map_or(0, |(_, parts)| parts),
@@ -203,7 +208,11 @@ impl File {
                 .prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?
                 .execute(params![id * PARTS + parts, text])?;
         }
-        transaction.commit()
+        if replaced {
+            rewrite(&transaction)?;
+        }
+        transaction.commit()?;
+        if replaced { self.empty_log() } else { Ok(()) }
     }
 
     /// Forgets threads with their words, and writes what is left together, so that nothing of them stays in the file.
@@ -221,8 +230,13 @@ impl File {
                 forget_words(&transaction, id)?;
             }
         }
-        transaction.execute("INSERT INTO words (words) VALUES ('optimize')", [])?;
+        rewrite(&transaction)?;
         transaction.commit()?;
+        self.empty_log()
+    }
+
+    /// Writes what is in the log into the file, and leaves nothing of it in the log.
+    fn empty_log(&self) -> rusqlite::Result<()> {
         self.connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
@@ -253,6 +267,16 @@ impl File {
         rows.collect()
     }
 
+    /// Sets how often a thread has grown. Its words are in the last part then.
+    #[cfg(test)]
+    pub(super) fn set_parts(&self, thread: &str, parts: i64) -> rusqlite::Result<()> {
+        self.connection.execute(
+            "UPDATE threads SET parts = ?2 WHERE thread = ?1",
+            params![thread, parts],
+        )?;
+        Ok(())
+    }
+
     /// Every word that is kept.
     #[cfg(test)]
     pub(super) fn vocabulary(&self) -> Vec<String> {
@@ -265,6 +289,12 @@ impl File {
         let terms = statement.query_map([], |row| row.get(0)).unwrap();
         terms.collect::<rusqlite::Result<_>>().unwrap()
     }
+}
+
+/// Writes all words together: until then those that were forgotten are still in the file.
+fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("INSERT INTO words (words) VALUES ('optimize')", [])?;
+    Ok(())
 }
 
 fn forget_words(connection: &Connection, id: i64) -> rusqlite::Result<()> {

@@ -39,7 +39,7 @@ struct Lookup {
 
 /// The threads of a search.
 #[derive(Debug)]
-pub(crate) struct Threads {
+pub(crate) struct SearchedThreads {
     saver: Arc<dyn Checkpointer>,
     query: ThreadQuery,
     index: Option<Arc<Lookup>>,
@@ -78,7 +78,7 @@ fn open(path: &std::path::Path, words: String, titled: Vec<String>) -> rusqlite:
     }))
 }
 
-impl Threads {
+impl SearchedThreads {
     /// Creates the list that `query` names; its place and limit are ignored.
     pub(crate) fn all(saver: Arc<dyn Checkpointer>, query: ThreadQuery) -> Self {
         let index = None;

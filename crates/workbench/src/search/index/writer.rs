@@ -1,5 +1,6 @@
-//! Writes the index while the workbench is open: threads that changed, then the rest from the newest to the oldest, and now
-//! and then a look at all of them, for what was deleted or pruned.
+//! Writes the index while the workbench is open: threads that changed, then the rest from the newest to the oldest, and a look
+//! at all of them, for what was deleted or pruned: when this program removed something, and soon after another changed
+//! anything.
 
 use std::collections::BTreeSet;
 use std::fs::{self, TryLockError};
@@ -9,24 +10,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use superstep::{Checkpointer, ThreadPlace, ThreadQuery, ThreadSummary};
+use superstep_storage::Backend;
 use tokio_util::sync::CancellationToken;
 
 use super::super::Directory;
 use super::super::texts;
-use super::super::thread_history::{ThreadHistory, Wanted};
+use super::super::thread_history::{NeededParts, ThreadHistory};
 use super::super::words::{fold, tokens};
-use super::file::{Entry, File, Range, Row, remove};
+use super::file::{Entry, File, IndexedThread, Range, remove};
 use super::path_of;
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::now;
-use crate::storage::database::kind_of;
-use crate::wire::{Problem, StorageKind};
+use crate::wire::Problem;
 use superstep_document::text;
 
-/// Time between two looks at the newest thread, and between two looks at all of them.
+/// Time between two looks at the newest thread, and between two looks at all of them when no change is reported.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const COMPARE_EVERY: Duration = Duration::from_mins(10);
+/// A look at all threads waits for so many times the time that the last one took: a program that writes without a pause
+/// must not have them compared without a pause.
+const COMPARE_SHARE: u32 = 20;
 /// Time between two notes that nothing has changed.
 const NOTE_EVERY: Duration = Duration::from_mins(1);
 /// Threads that are added at once.
@@ -84,7 +88,7 @@ impl Workbench {
         let place = self.database.place();
         let on = self.preferences.settings().index_threads.unwrap_or(true);
         let path = path_of(&self.data_dir, &place);
-        (on && kind_of(&place) == StorageKind::Sqlite).then_some(path)
+        (on && matches!(Backend::of(&place), Ok(Backend::Sqlite))).then_some(path)
     }
 
     /// Writes a part of what is to be written; `true` when there is more.
@@ -108,6 +112,23 @@ impl Workbench {
     }
 }
 
+/// The last look at all threads.
+#[derive(Debug)]
+struct Compared {
+    at: Instant,
+    took: Duration,
+    /// The number of the database's changes by other programs before it.
+    changes: Option<u64>,
+}
+
+impl Compared {
+    /// Returns whether all threads are to be compared again, with this number of changes now.
+    fn is_over(&self, changes: Option<u64>) -> bool {
+        let elapsed = self.at.elapsed();
+        elapsed >= COMPARE_EVERY || (self.changes != changes && elapsed >= COMPARE_SHARE * self.took)
+    }
+}
+
 /// The program that writes an index.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -115,7 +136,7 @@ pub(super) struct Writer {
     /// Held while this program writes.
     _lock: fs::File,
     file: Option<File>,
-    compared: Option<Instant>,
+    compared: Option<Compared>,
     /// Something was removed since.
     removed: bool,
     /// When the range was stored last.
@@ -221,13 +242,19 @@ impl Writer {
             let batch = list(saver, Some(place), BATCH).await?;
             oldest_known = oldest(&batch);
             self.add(saver, directory, batch).await?;
-        } else if self.removed
-            || self
-                .compared
-                .is_none_or(|compared| compared.elapsed() >= COMPARE_EVERY)
-        {
-            self.compare(saver, directory).await?;
-            (self.compared, self.removed) = (Some(Instant::now()), false);
+        } else {
+            let changes = changes(saver).await;
+            let is_over = |compared: &Compared| compared.is_over(changes);
+            if self.removed || self.compared.as_ref().is_none_or(is_over) {
+                let began = Instant::now();
+                self.compare(saver, directory, &newest).await?;
+                self.removed = false;
+                self.compared = Some(Compared {
+                    at: Instant::now(),
+                    took: began.elapsed(),
+                    changes,
+                });
+            }
         }
         let range = Range {
             newest,
@@ -243,8 +270,14 @@ impl Writer {
         Ok(more)
     }
 
-    /// Compares what is known with the database: forgets what is gone, and collects again what is another one.
-    async fn compare(&mut self, saver: &dyn Checkpointer, directory: &dyn Directory) -> Result<(), Problem> {
+    /// Compares what is known with the database: forgets what is gone, and collects again what is another one. Threads
+    /// that changed after `newest` are left to the next look.
+    async fn compare(
+        &mut self,
+        saver: &dyn Checkpointer,
+        directory: &dyn Directory,
+        newest: &str,
+    ) -> Result<(), Problem> {
         let mut rows = self.with(|file| file.rows()).await?;
         let mut other = Vec::new();
         let mut after = None;
@@ -253,9 +286,11 @@ impl Writer {
             after = page.last().map(ThreadSummary::place);
             let short = page.len() < LISTED;
             for thread in page {
-                let same =
-                    |row: Row| row.head == thread.head.id.as_str() && row.checkpoints == thread.checkpoints;
-                if !rows.remove(thread.thread.as_str()).is_some_and(same) {
+                let same = |row: IndexedThread| {
+                    row.head == thread.head.id.as_str() && row.checkpoints == thread.checkpoints
+                };
+                let known = rows.remove(thread.thread.as_str());
+                if thread.head.id.as_str() <= newest && !known.is_some_and(same) {
                     other.push(thread);
                 }
             }
@@ -308,6 +343,14 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     )
 }
 
+/// Returns the number of the database's changes by other programs; `None` where it is not known.
+async fn changes(saver: &dyn Checkpointer) -> Option<u64> {
+    let changes = saver.coordination()?.changes().await;
+    changes
+        .inspect_err(|error| tracing::debug!(%error, "changes of others are not seen"))
+        .ok()?
+}
+
 async fn list(
     saver: &dyn Checkpointer,
     after: Option<ThreadPlace>,
@@ -350,18 +393,19 @@ async fn entry(
     saver: &dyn Checkpointer,
     directory: &dyn Directory,
     thread: &ThreadSummary,
-    known: Option<Row>,
+    known: Option<IndexedThread>,
 ) -> Result<Entry, Problem> {
-    let mut past = ThreadHistory::read(saver, directory, thread, &Wanted::Whole).await?;
-    // A thread of which something was removed is collected again.
-    let known = known.and_then(|known| {
-        let grown = known.checkpoints <= thread.checkpoints;
-        past.heads
+    let mut past = ThreadHistory::read(saver, directory, thread, &NeededParts::Whole).await?;
+    // A thread of which something was removed is collected again, and one that has grown too often.
+    let known = known.filter(|known| !known.is_full).and_then(|known| {
+        let head = past
+            .heads
             .iter()
-            .position(|head| head.id.as_str() == known.head && grown)
+            .position(|head| head.id.as_str() == known.head)?;
+        (head as u64 + 1 == known.checkpoints).then_some(head)
     });
     let mut words = BTreeSet::new();
-    let mut add = |text: texts::Text<'_>| {
+    let mut add = |text: texts::PlacedText<'_>| {
         let folded = fold(&text.text);
         for word in tokens(&folded) {
             let word = super::kept(word);

@@ -126,5 +126,4 @@ export const find: Record<keyof typeof english, string> = {
   "rename.problem.taken": "此名称已被占用。",
   "rename.problem.reserved": "以 __ 开头的名称为保留名称。",
   "rename.problem.sign": "名称不能包含 : 或 |。",
-  "rename.edit": "将 {from} 重命名为 {to}",
 };

@@ -42,6 +42,11 @@ export const forms: Record<keyof typeof english, string> = {
   "forms.policy.visits": "每次运行的最多访问次数",
   "forms.policy.visitsHelp": "限制循环：节点超出此次数之前，运行停止。",
   "forms.policy.visitsNone": "不限",
+  "forms.summary": "摘要",
+  "forms.summary.nodeHelp":
+    "以 Markdown 说明任务做了什么，供阅读运行记录的人使用：`state` 是它得到的状态，`update` 是它写入的内容。",
+  "forms.summary.graphHelp": "以 Markdown 说明一次完成的运行做了什么：`state` 是运行返回的内容。",
+  "forms.summary.placeholder": "已批准退款 **{{ state.amount }}**",
   "forms.policy.fallback": "所有尝试都失败时",
   "forms.policy.fallback.none": "让运行失败",
   "forms.policy.fallback.value": "以固定更新继续",

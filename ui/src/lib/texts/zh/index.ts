@@ -4,6 +4,7 @@
  */
 import "@fontsource-variable/noto-sans-sc/wght.css";
 import type { Catalogue, TextKey } from "../../texts";
+import { backends } from "./backends";
 import { code } from "./code";
 import { commandNames } from "./command-names";
 import { debug } from "./debug";
@@ -18,6 +19,7 @@ import { language } from "./language";
 import { memory } from "./memory";
 import { problems } from "./problems";
 import { query } from "./query";
+import { report } from "./report";
 import { result } from "./result";
 import { safety } from "./safety";
 import { shell } from "./shell";
@@ -42,6 +44,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...language,
   ...memory,
   ...query,
+  ...report,
   ...result,
   ...safety,
   ...shell,
@@ -57,4 +60,10 @@ const texts: Readonly<Record<TextKey, string>> = {
 
 const rust: Readonly<Record<string, string>> = { ...problems, ...kinds };
 
-export const zh: Catalogue = { texts, commandNames, kindAliases, rust: (english) => rust[english] };
+export const zh: Catalogue = {
+  texts,
+  commandNames,
+  kindAliases,
+  backends,
+  rust: (english) => rust[english],
+};

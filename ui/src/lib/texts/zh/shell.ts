@@ -114,6 +114,8 @@ export const shell: Record<keyof typeof english, string> = {
   "shell.connection.refusedDetail":
     "在此浏览器的另一个标签页中打开它输出的地址，此页面随后会自动继续，你输入的内容都会保留。",
   "shell.nested": "当前子图",
+  "shell.nested.show": "显示停止位置",
+  "shell.nested.look": "显示子图",
   "shell.past": "正在查看过去",
   "shell.past.back": "回到现在",
   "shell.reopen.draft": "图的文件无法重新打开，此图已转为草稿。保存后才会保留。",
@@ -232,6 +234,9 @@ export const shell: Record<keyof typeof english, string> = {
   "canvas.command.escape": "取消选择",
   "canvas.command.fitSelection": "显示整个选区",
   "canvas.command.layoutSelection": "整理选中的节点",
+  "canvas.command.layoutAll": "整理全部节点",
+  "canvas.kept.one": "{name} 保持原来的位置。",
+  "canvas.kept.many": "{n} 个节点保持原来的位置。",
   "canvas.command.minimap": "显示或隐藏小地图",
   "canvas.walk.left": "选择前一个节点",
   "canvas.walk.right": "选择后一个节点",

@@ -4,6 +4,13 @@ import type { versions as english } from "../versions";
 export const versions: Record<keyof typeof english, string> = {
   "versions.reading": "正在加载版本…",
   "versions.shown": "版本：{version}",
+  "versions.shownTwo": "版本：{version} → {other}",
+  "versions.against": "比较对象",
+  "versions.againstCurrent": "与当前图比较",
+  "versions.swap": "交换版本",
+  "versions.diff.bothNone": "两个版本相同。",
+  "versions.diff.bothLayoutOnly": "除布局外，两个版本相同。",
+  "versions.diff.filesUnknown": "在两个版本之后均有更改，无法比较：{files}",
   "versions.compare": "比较",
   "versions.compareCommand": "比较所显示的版本与当前的图",
   "versions.restoreCommand": "恢复所显示的版本",

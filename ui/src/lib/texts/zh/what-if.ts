@@ -46,7 +46,7 @@ export const whatIf: Record<keyof typeof english, string> = {
   "whatIf.rubric": "评分标准",
   "whatIf.repeat": "每行的运行次数",
   "whatIf.concurrency": "同时运行的行数",
-  "whatIf.seconds": "每行的时间上限（秒）",
+  "whatIf.seconds": "每行超时（秒）",
   "whatIf.tokens": "每行的 Token 上限",
   "whatIf.totalCost": "整个分析的费用上限",
   "whatIf.totalTokens": "整个分析的 Token 上限",

@@ -7,7 +7,7 @@ use superstep::{
 
 use super::super::super::words::Words;
 use super::super::super::{Desk, Folder};
-use super::super::reader::Threads;
+use super::super::reader::SearchedThreads;
 use super::*;
 use crate::wire::FindMoments;
 
@@ -96,7 +96,7 @@ impl Trial {
     /// Counts the threads that the index does not leave out.
     async fn candidates(&self, words: &str) -> usize {
         let words = Words::read(words).unwrap();
-        let threads = Threads::all(self.saver.clone(), ThreadQuery::default());
+        let threads = SearchedThreads::all(self.saver.clone(), ThreadQuery::default());
         let threads = threads.with_index(self.path(), &words, Vec::new()).await;
         let (mut after, mut count) = (None, 0);
         loop {
@@ -231,4 +231,39 @@ async fn what_another_program_removes_is_forgotten_when_all_is_compared() {
         "what is left of a thread is found"
     );
     assert_eq!(trial.candidates("public").await, 1);
+
+    // A thread that went on after it was pruned is a newer one: nothing is compared, and its words are another's.
+    trial.says("pruned", "rhinoceros in the hall").await;
+    trial.catch_up(&mut writer, false).await;
+    let past = Pruning::threads(["pruned".into()], Keep::Latest);
+    superstep::prune(&*trial.saver, &past).await.unwrap();
+    for text in ["one", "two", "three"] {
+        trial.says("pruned", text).await;
+    }
+    let past = Pruning::threads(["pruned".into()], Keep::Latest);
+    superstep::prune(&*trial.saver, &past).await.unwrap();
+    trial.says("pruned", "four").await;
+    trial.catch_up(&mut writer, false).await;
+    assert!(!trial.holds("rhinoceros"), "no byte is left in the files");
+    assert_eq!(trial.candidates("four").await, 1);
+}
+
+#[tokio::test]
+async fn a_thread_that_grows_often_keeps_all_its_words() {
+    let trial = Trial::new();
+    trial.says("long", "marmots were first").await;
+    let mut writer = trial.writer();
+    trial.catch_up(&mut writer, false).await;
+    // As if it had grown a thousand times.
+    writer
+        .with(|file| file.set_parts("long", super::super::file::PARTS - 1))
+        .await
+        .unwrap();
+    for text in ["second", "third", "fourth"] {
+        trial.says("long", text).await;
+        trial.catch_up(&mut writer, false).await;
+        for word in ["marmots", text] {
+            assert_eq!(trial.candidates(word).await, 1, "{word} after {text}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Packed values read back.
+//! EncodedValue values read back.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,9 +14,9 @@ use crate::codec::bytes::{Cursor, Decoded};
 const MOST_GROWTH: usize = 50_000;
 
 /// Converter of stored data back to values.
-pub(crate) struct Unpacker(zstd::bulk::Decompressor<'static>);
+pub(crate) struct ValueDecoder(zstd::bulk::Decompressor<'static>);
 
-impl Unpacker {
+impl ValueDecoder {
     pub(crate) fn new() -> std::io::Result<Self> {
         Ok(Self(zstd::bulk::Decompressor::new()?))
     }

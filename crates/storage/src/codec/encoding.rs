@@ -8,7 +8,7 @@
 //! The text of a value with references is JSON too: a reference to part 7 is the string `"\u00007"`, and a string
 //! that begins with U+0000 itself gets another one in front.
 
-mod unpack;
+mod decoder;
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::bytes::{Cursor, Decoded, put_number, put_row};
 use super::value::put_text;
 
-pub(crate) use unpack::{Parts, Unpacker, parse};
+pub(crate) use decoder::{Parts, ValueDecoder, parse};
 
 /// Bytes of JSON from which a part is stored by itself: a part costs about fifty bytes and a row.
 pub(crate) const SHARED_FROM: usize = 512;
@@ -56,9 +56,9 @@ pub(crate) trait PartSink {
     fn compressor(&mut self) -> &mut Compressor;
 }
 
-/// Reason why a value could not be packed.
+/// Reason why a value could not be encoded.
 #[derive(Debug)]
-pub(crate) enum Unpackable<E> {
+pub(crate) enum EncodeError<E> {
     /// It could not be read back.
     TooDeep,
     /// The sink failed.
@@ -67,7 +67,7 @@ pub(crate) enum Unpackable<E> {
 
 /// A value as it is stored.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Packed {
+pub(crate) struct EncodedValue {
     /// JSON text, or a byte that says what follows.
     pub(crate) data: Vec<u8>,
     /// The parts it refers to, each once, in order.
@@ -90,7 +90,12 @@ impl Compressor {
         self.0.compress(text).ok()
     }
 
-    /// Returns the stored form of a text.
+    /// Returns the stored form of a text that needs no resolving.
+    pub(crate) fn plain(&mut self, text: &[u8]) -> Vec<u8> {
+        self.data(text, false)
+    }
+
+    /// Returns the stored form of a text, which may be `referring`.
     pub(crate) fn data(&mut self, text: &[u8], referring: bool) -> Vec<u8> {
         let flag = if referring { REFERRING } else { 0 };
         if text.len() >= COMPRESSED_FROM
@@ -112,9 +117,18 @@ impl Compressor {
     }
 }
 
+/// Place of a list that is long enough to be a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LongList {
+    /// It is a part of its own.
+    Part,
+    /// It stays where it is, and only its items are parts.
+    Inline,
+}
+
 /// Converter of values to their stored form.
 #[derive(Default)]
-pub(crate) struct Packer {
+pub(crate) struct ValueEncoder {
     text: Vec<u8>,
     refs: Vec<i64>,
     escapes: usize,
@@ -122,37 +136,37 @@ pub(crate) struct Packer {
     met: HashMap<usize, (i64, u64), foldhash::fast::RandomState>,
 }
 
-impl Packer {
-    /// Forgets where values are in memory. Call it before values that were packed are dropped: another value may then
+impl ValueEncoder {
+    /// Forgets where values are in memory. Call it before values that were encoded are dropped: another value may then
     /// be where they were.
     pub(crate) fn forget(&mut self) {
         self.met.clear();
     }
 
-    /// Packs a value that lives until [`Packer::forget`].
+    /// Encodes a value that lives until [`ValueEncoder::forget`].
     pub(crate) fn value<S: PartSink>(
         &mut self,
         value: &Value,
         sink: &mut S,
-    ) -> Result<Packed, Unpackable<S::Error>> {
+    ) -> Result<EncodedValue, EncodeError<S::Error>> {
         self.begin();
         let size = self.node(value, 0, sink)?;
-        Ok(self.packed(size, sink.compressor()))
+        Ok(self.encoded(size, sink.compressor()))
     }
 
-    /// Packs items as a list. With `share`, a long list is a part itself.
+    /// Encodes items as a list.
     pub(crate) fn list<'a, S: PartSink>(
         &mut self,
         items: impl Iterator<Item = &'a Value>,
-        share: bool,
+        long: LongList,
         sink: &mut S,
-    ) -> Result<Packed, Unpackable<S::Error>> {
+    ) -> Result<EncodedValue, EncodeError<S::Error>> {
         self.begin();
         let mut size = self.items(items, 0, sink)?;
-        if share && self.text.len() >= SHARED_FROM {
+        if long == LongList::Part && self.text.len() >= SHARED_FROM {
             size = self.keep_part(0, 0, 0, size, sink)?.1;
         }
-        Ok(self.packed(size, sink.compressor()))
+        Ok(self.encoded(size, sink.compressor()))
     }
 
     fn begin(&mut self) {
@@ -161,10 +175,10 @@ impl Packer {
         self.escapes = 0;
     }
 
-    fn packed(&self, size: u64, compressor: &mut Compressor) -> Packed {
+    fn encoded(&self, size: u64, compressor: &mut Compressor) -> EncodedValue {
         let refs = distinct(&self.refs);
         let referring = self.escapes > 0 || !refs.is_empty();
-        Packed {
+        EncodedValue {
             data: compressor.data(&self.text, referring),
             refs,
             size,
@@ -177,7 +191,7 @@ impl Packer {
         value: &Value,
         depth: usize,
         sink: &mut S,
-    ) -> Result<u64, Unpackable<S::Error>> {
+    ) -> Result<u64, EncodeError<S::Error>> {
         let (start, refs, escapes) = (self.text.len(), self.refs.len(), self.escapes);
         let identity = match value {
             Value::String(text) if text.len() < SHARED_FROM => None,
@@ -223,7 +237,7 @@ impl Packer {
         items: impl Iterator<Item = &'a Value>,
         depth: usize,
         sink: &mut S,
-    ) -> Result<u64, Unpackable<S::Error>> {
+    ) -> Result<u64, EncodeError<S::Error>> {
         let depth = deeper(depth)?;
         let (mut size, mut first) = (2, true);
         self.text.push(b'[');
@@ -243,7 +257,7 @@ impl Packer {
         object: &Object,
         depth: usize,
         sink: &mut S,
-    ) -> Result<u64, Unpackable<S::Error>> {
+    ) -> Result<u64, EncodeError<S::Error>> {
         let depth = deeper(depth)?;
         let (mut size, mut first) = (2, true);
         self.text.push(b'{');
@@ -283,7 +297,7 @@ impl Packer {
         escapes: usize,
         size: u64,
         sink: &mut S,
-    ) -> Result<(i64, u64), Unpackable<S::Error>> {
+    ) -> Result<(i64, u64), EncodeError<S::Error>> {
         let own = distinct(&self.refs[refs..]);
         let part = sink
             .keep(&Content {
@@ -292,7 +306,7 @@ impl Packer {
                 refs: &own,
                 size,
             })
-            .map_err(Unpackable::Sink)?;
+            .map_err(EncodeError::Sink)?;
         self.text.truncate(start);
         self.refs.truncate(refs);
         self.refer(part);
@@ -300,11 +314,11 @@ impl Packer {
     }
 }
 
-fn deeper<E>(depth: usize) -> Result<usize, Unpackable<E>> {
+fn deeper<E>(depth: usize) -> Result<usize, EncodeError<E>> {
     if depth < DEEPEST {
         Ok(depth + 1)
     } else {
-        Err(Unpackable::TooDeep)
+        Err(EncodeError::TooDeep)
     }
 }
 
@@ -347,7 +361,7 @@ pub(crate) fn read_refs(blob: Option<&[u8]>) -> Decoded<Vec<i64>> {
     Ok(refs)
 }
 
-impl Packed {
+impl EncodedValue {
     /// Converts the value to bytes with its references in front, for places where they have no column of their own.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         let Some(refs) = refs_blob(&self.refs) else {
@@ -362,12 +376,12 @@ impl Packed {
     }
 }
 
-/// Returns whether the output of [`Packed::into_bytes`] refers to parts.
+/// Returns whether the output of [`EncodedValue::into_bytes`] refers to parts.
 pub(crate) fn refers(bytes: &[u8]) -> bool {
     bytes.first() == Some(&WITH_REFS)
 }
 
-/// Splits the output of [`Packed::into_bytes`] into the references and the stored value.
+/// Splits the output of [`EncodedValue::into_bytes`] into the references and the stored value.
 pub(crate) fn split(bytes: &[u8]) -> Decoded<(Vec<i64>, &[u8])> {
     let Some((&WITH_REFS, rest)) = bytes.split_first() else {
         return Ok((Vec::new(), bytes));
@@ -415,39 +429,39 @@ mod tests {
     }
 
     /// Restores the value, with all parts read back.
-    fn back(packed: &Packed, sink: &Memory) -> Value {
+    fn back(encoded: &EncodedValue, sink: &Memory) -> Value {
         let mut parts: HashMap<i64, Value> = HashMap::new();
         for (n, (text, referring, size)) in sink.kept.iter().enumerate() {
             let value = parse(text, *referring, &parts).expect("own text");
             assert_eq!(value.to_string().len() as u64, *size, "size of part {n}");
             parts.insert(n as i64 + 1, value);
         }
-        let bytes = packed.clone().into_bytes();
+        let bytes = encoded.clone().into_bytes();
         let (refs, data) = split(&bytes).expect("own bytes");
-        assert_eq!((&refs, data), (&packed.refs, &*packed.data));
+        assert_eq!((&refs, data), (&encoded.refs, &*encoded.data));
         parts.retain(|part, _| refs.contains(part));
-        let mut unpacker = Unpacker::new().expect("there is memory");
-        unpacker.value(data, &parts).expect("own bytes")
+        let mut decoder = ValueDecoder::new().expect("there is memory");
+        decoder.value(data, &parts).expect("own bytes")
     }
 
-    fn round(value: &Value, packer: &mut Packer, sink: &mut Memory) -> Packed {
-        let packed = packer.value(value, sink).expect("a flat value");
-        assert_eq!(back(&packed, sink), *value);
-        assert_eq!(packed.size, value.to_string().len() as u64, "{value}");
-        packed
+    fn round(value: &Value, encoder: &mut ValueEncoder, sink: &mut Memory) -> EncodedValue {
+        let encoded = encoder.value(value, sink).expect("a flat value");
+        assert_eq!(back(&encoded, sink), *value);
+        assert_eq!(encoded.size, value.to_string().len() as u64, "{value}");
+        encoded
     }
 
     #[test]
     fn long_parts_are_stored_once() {
-        let (mut packer, mut sink) = (Packer::default(), sink());
+        let (mut encoder, mut sink) = (ValueEncoder::default(), sink());
         let text = "a long text ".repeat(100);
         let message = json!({"id": 1, "content": text.as_str()});
         let input = json!({"messages": [{"type": "human", "content": text.as_str()}]});
         let list = json!([1, {"content": text.as_str()}, message.clone()]);
         for value in [&message, &input, &list, &message] {
-            let packed = round(value, &mut packer, &mut sink);
-            assert_eq!(packed.refs, [1]);
-            assert!(packed.data.len() < 100, "{:?}", packed.data);
+            let encoded = round(value, &mut encoder, &mut sink);
+            assert_eq!(encoded.refs, [1]);
+            assert!(encoded.data.len() < 100, "{:?}", encoded.data);
         }
         assert_eq!(sink.kept.len(), 1);
         // Long items in long lists: the list is a part of its own, and so it is found again too.
@@ -455,25 +469,27 @@ mod tests {
             .map(|n| json!({"n": n % 3, "text": text.repeat(1 + n % 3)}))
             .collect::<Vec<_>>()
             .into();
-        let packed = round(&many, &mut packer, &mut sink);
+        let encoded = round(&many, &mut encoder, &mut sink);
         let kept = sink.kept.len();
-        assert_eq!(packed, round(&many, &mut packer, &mut sink));
-        packer.forget();
+        assert_eq!(encoded, round(&many, &mut encoder, &mut sink));
+        encoder.forget();
         assert_eq!(
-            packed,
-            round(&json!(serde_json::Value::from(&many)), &mut packer, &mut sink)
+            encoded,
+            round(&json!(serde_json::Value::from(&many)), &mut encoder, &mut sink)
         );
         assert_eq!(sink.kept.len(), kept);
         // A list that is not to be shared has its items as parts.
         let list = many.as_array().expect("a list");
-        let own = packer.list(list.iter(), false, &mut sink).expect("a flat value");
+        let own = encoder
+            .list(list.iter(), LongList::Inline, &mut sink)
+            .expect("a flat value");
         assert_eq!(back(&own, &sink), many);
-        assert_eq!((own.refs.len(), own.size), (3, packed.size));
+        assert_eq!((own.refs.len(), own.size), (3, encoded.size));
     }
 
     #[test]
     fn any_text_comes_back() {
-        let (mut packer, mut sink) = (Packer::default(), sink());
+        let (mut encoder, mut sink) = (ValueEncoder::default(), sink());
         let long = "\0".to_owned() + &"é\"\\\n".repeat(200);
         for value in [
             json!(null),
@@ -483,48 +499,50 @@ mod tests {
             json!([long.as_str(), {"k": long.as_str()}, "\x001"]),
             json!({"a": [long.as_str(), long.as_str()], "b": "\u{1}\u{7f}"}),
         ] {
-            round(&value, &mut packer, &mut sink);
+            round(&value, &mut encoder, &mut sink);
         }
     }
 
     #[test]
     fn whatever_stands_beside_a_shared_part_comes_back() {
-        let (mut packer, mut sink) = (Packer::default(), sink());
+        let (mut encoder, mut sink) = (ValueEncoder::default(), sink());
         let numbers = json!([-1, i64::MIN, 0, u64::MAX, -0.5, 1e300]);
         let value = json!({"long": "x".repeat(SHARED_FROM), "numbers": numbers, "flags": [true, false], "none": null});
-        round(&value, &mut packer, &mut sink);
+        round(&value, &mut encoder, &mut sink);
         assert_eq!(sink.kept.len(), 1);
     }
 
     #[test]
     fn what_cannot_be_read_back_is_refused() {
         let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| vec![inner].into());
-        let (mut packer, mut sink) = (Packer::default(), sink());
-        round(&nested(DEEPEST), &mut packer, &mut sink);
-        let deep = packer.value(&nested(DEEPEST + 1), &mut sink);
-        assert!(matches!(deep, Err(Unpackable::TooDeep)));
+        let (mut encoder, mut sink) = (ValueEncoder::default(), sink());
+        round(&nested(DEEPEST), &mut encoder, &mut sink);
+        let deep = encoder.value(&nested(DEEPEST + 1), &mut sink);
+        assert!(matches!(deep, Err(EncodeError::TooDeep)));
     }
 
     #[test]
     fn damaged_bytes_are_refused() {
-        let (mut packer, mut sink) = (Packer::default(), sink());
+        let (mut encoder, mut sink) = (ValueEncoder::default(), sink());
         let list: Vec<Value> = (0..300).map(|n| json!({"n": n, "same": "words"})).collect();
-        let packed = packer.list(list.iter(), false, &mut sink).expect("a flat value");
-        assert_eq!(packed.data[0], COMPRESSED);
-        let mut unpacker = Unpacker::new().expect("there is memory");
+        let encoded = encoder
+            .list(list.iter(), LongList::Inline, &mut sink)
+            .expect("a flat value");
+        assert_eq!(encoded.data[0], COMPRESSED);
+        let mut decoder = ValueDecoder::new().expect("there is memory");
         let none: HashMap<i64, Value> = HashMap::new();
-        for cut in 0..packed.data.len() {
-            assert!(unpacker.value(&packed.data[..cut], &none).is_err(), "{cut} bytes");
+        for cut in 0..encoded.data.len() {
+            assert!(decoder.value(&encoded.data[..cut], &none).is_err(), "{cut} bytes");
         }
         let huge = [
             &[COMPRESSED, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f][..],
-            &packed.data[3..],
+            &encoded.data[3..],
         ]
         .concat();
-        let refused = unpacker.value(&huge, &none).unwrap_err();
+        let refused = decoder.value(&huge, &none).unwrap_err();
         assert_eq!(refused, "it says that it is longer than it can be");
         assert!(
-            unpacker.value(b"\x02\"\\u00007\"", &none).is_err(),
+            decoder.value(b"\x02\"\\u00007\"", &none).is_err(),
             "an unknown part"
         );
         assert!(split(&[WITH_REFS, 9, 1]).is_err());

@@ -1,0 +1,21 @@
+/** Words of answers that are copied as text. */
+export const report = {
+  "report.copy": "Copy as text",
+  "report.copied": "Copied",
+  "report.thread": "thread {id}",
+  "report.checkpoint": "checkpoint {id}",
+  "report.left": "Left",
+  "report.right": "Right",
+  "report.before": "Before",
+  "report.after": "After",
+  "report.moment": "Moment",
+  "report.otherGraph": "Another graph",
+  "report.node": "Node",
+  "report.effect": "Side effect",
+  "report.done": "Last time",
+  "report.answer": "Answer",
+  "report.path": "Path",
+  "report.more": "and {n} more rows",
+  "report.choice": "Choice",
+  "report.choices": "What each answer leads to",
+};
