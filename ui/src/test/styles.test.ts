@@ -23,6 +23,7 @@ it("keeps the files of styles/ short", () => {
   const inside = sources(".css").filter(({ path }) => path.startsWith("styles/"));
   expect(inside.map(({ path }) => path).sort()).toEqual([
     "styles/app.css",
+    "styles/contrast.css",
     "styles/lines.css",
     "styles/markdown.css",
     "styles/react-flow.css",
