@@ -7,7 +7,7 @@ use std::{fs, io};
 use superstep_document::{Diagnostic, Document};
 
 use super::conflict;
-use super::{DocumentState, Found, GraphSource, OpenDocument, records};
+use super::{DocumentState, Findings, GraphSource, OpenDocument, records};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
@@ -50,7 +50,7 @@ impl Workbench {
                 autosaved_rev: 1,
                 disk: unsaved.base,
                 of_text,
-                found: Found::default(),
+                found: Findings::default(),
                 recovered_at: Some(unsaved.saved_at),
                 timer: false,
                 before: None,
@@ -85,7 +85,7 @@ impl Workbench {
             autosaved_rev: 0,
             disk: None,
             of_text,
-            found: Found::default(),
+            found: Findings::default(),
             recovered_at: None,
             timer: false,
             before: None,
@@ -180,7 +180,7 @@ impl Workbench {
                         autosaved_rev: 0,
                         disk: Some(Fingerprint::of(&text)),
                         of_text,
-                        found: Found::default(),
+                        found: Findings::default(),
                         recovered_at: None,
                         timer: false,
                         before: None,

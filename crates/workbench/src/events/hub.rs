@@ -106,7 +106,7 @@ impl Fan {
             let Some(queue) = queue.upgrade() else {
                 return false;
             };
-            if from == EventOrigin::Here || queue.hears == Hears::All {
+            if from == EventOrigin::Here || queue.scope == EventScope::All {
                 queue.waiting.lock().push(event.clone());
                 queue.notify.notify_one();
             }
@@ -119,7 +119,7 @@ impl Fan {
 struct Queue {
     waiting: Mutex<Backlog>,
     notify: Notify,
-    hears: Hears,
+    scope: EventScope,
 }
 
 /// Program in which an event happened.
@@ -131,7 +131,7 @@ enum EventOrigin {
 
 /// Events that a subscriber takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Hears {
+enum EventScope {
     /// Of every program, as interfaces do.
     #[default]
     All,
@@ -213,7 +213,7 @@ impl Hub {
     pub(crate) fn gap(&self) {
         let fan = self.fan.lock();
         for queue in fan.queues.iter().filter_map(Weak::upgrade) {
-            if !queue.own_only {
+            if queue.scope == EventScope::All {
                 let mut waiting = queue.waiting.lock();
                 waiting.events.retain(|event| event.thread_id().is_none());
                 waiting.text = 0;
@@ -229,29 +229,29 @@ impl Hub {
     pub(crate) fn has_subscribers(&self) -> bool {
         let fan = self.fan.lock();
         let mut queues = fan.queues.iter().filter_map(Weak::upgrade);
-        queues.any(|queue| queue.hears == Hears::All)
+        queues.any(|queue| queue.scope == EventScope::All)
     }
 
     /// Begins to listen: what runs now, and everything from now on.
     pub(crate) fn subscribe(&self) -> Subscription {
-        self.listen(Hears::All)
+        self.listen(EventScope::All)
     }
 
     /// Begins to listen to what happens in this program.
     pub(crate) fn subscribe_own(&self) -> Subscription {
-        self.listen(Hears::Own)
+        self.listen(EventScope::Own)
     }
 
-    fn listen(&self, hears: Hears) -> Subscription {
+    fn listen(&self, scope: EventScope) -> Subscription {
         let queue = Arc::new(Queue {
-            hears,
+            scope,
             ..Queue::default()
         });
         let mut fan = self.fan.lock();
         {
             let mut waiting = queue.waiting.lock();
             let runs = fan.running.values();
-            for run in runs.filter(|run| hears == Hears::All || run.of.is_none()) {
+            for run in runs.filter(|run| scope == EventScope::All || run.of.is_none()) {
                 run.events().for_each(|event| waiting.push(event));
             }
         }

@@ -37,7 +37,7 @@ pub struct Granted {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Grants {
+struct GrantsFile {
     #[serde(default)]
     projects: BTreeMap<String, Vec<Granted>>,
 }
@@ -92,10 +92,10 @@ impl Trust {
         wanted
     }
 
-    fn read(&self) -> Result<Grants, Problem> {
+    fn read(&self) -> Result<GrantsFile, Problem> {
         let text = match std::fs::read_to_string(&self.file) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Grants::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(GrantsFile::default()),
             Err(error) => return Err(Problem::file(text!("read"), &self.file, &error)),
         };
         serde_json::from_str(&text).map_err(|error| {
@@ -122,7 +122,7 @@ impl Trust {
     pub fn granted(&self, project: &str) -> Vec<Granted> {
         let kept = self.read().unwrap_or_else(|problem| {
             tracing::warn!(%problem, "nothing is allowed");
-            Grants::default()
+            GrantsFile::default()
         });
         kept.projects.get(project).cloned().unwrap_or_default()
     }

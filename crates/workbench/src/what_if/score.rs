@@ -8,7 +8,7 @@ use superstep::{Input, MemorySaver, Object, RunConfig, Value};
 use superstep_document::Document;
 use superstep_nodes::expression::{Expression, Scope};
 
-use super::plan::Ground;
+use super::plan::WhatIfHost;
 use crate::wire::{Json, Problem, RunModels, WhatIfScorer};
 
 /// Characters of a state that a model is shown.
