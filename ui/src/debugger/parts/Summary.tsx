@@ -5,7 +5,9 @@ import { t } from "../../lib/texts";
 
 /** The first line that says something; marks of a heading, a list or a quote are no part of it. */
 export function firstLine(markdown: string): string {
-  const lines = markdown.split("\n").map((line) => line.replace(/^\s*(?:#{1,6}|[-*+>]|\d{1,9}[.)])\s+/, "").trim());
+  const lines = markdown
+    .split("\n")
+    .map((line) => line.replace(/^\s*(?:#{1,6}|[-*+>]|\d{1,9}[.)])\s+/, "").trim());
   return lines.find((line) => line !== "") ?? "";
 }
 

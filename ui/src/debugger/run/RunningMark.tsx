@@ -7,7 +7,8 @@ import { useRunningThreads, watchRunningGraphs } from "../model/running-graphs";
 export function RunningMark({ path }: { path: string | null | undefined }) {
   useEffect(watchRunningGraphs, []);
   const runs = useRunningThreads(
-    ({ paths }) => path !== null && path !== undefined && [...paths.values()].some((running) => running === path),
+    ({ paths }) =>
+      path !== null && path !== undefined && [...paths.values()].some((running) => running === path),
   );
   return runs ? <Spinner size={12} label={t("debug.status.running")} /> : null;
 }

@@ -38,7 +38,9 @@ interface PolicyProps {
 export function PolicySection({ name, record, diagnostics, keys, set }: PolicyProps) {
   const used = policyCount(record);
   const wrong = diagnostics.some((each) =>
-    /^\/(retry|timeout|cache|defer|fallback|effect|concurrency|max_visits|summary)(\/|$)/.test(each.pointer ?? ""),
+    /^\/(retry|timeout|cache|defer|fallback|effect|concurrency|max_visits|summary)(\/|$)/.test(
+      each.pointer ?? "",
+    ),
   );
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? (used > 0 || wrong);

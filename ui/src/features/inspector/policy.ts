@@ -41,7 +41,15 @@ export function fallbackOf(kind: FallbackKind, before: Json | undefined): Json |
 
 /** How many parts differ from a node that is run once and fails when it fails. */
 export function policyCount(record: Fields): number {
-  return ["retry", "timeout", "cache", "defer", "fallback", "effect", "concurrency", "max_visits", "summary"].filter(
-    (part) => record[part] !== undefined && record[part] !== false,
-  ).length;
+  return [
+    "retry",
+    "timeout",
+    "cache",
+    "defer",
+    "fallback",
+    "effect",
+    "concurrency",
+    "max_visits",
+    "summary",
+  ].filter((part) => record[part] !== undefined && record[part] !== false).length;
 }

@@ -36,6 +36,10 @@ problem?: Problem,
  */
 stop?: RunStop, 
 /**
+ * What it did, in Markdown, as the graph's `summary` says.
+ */
+summary?: string, 
+/**
  * The program that runs it, when that is another one.
  */
 program?: string, };

@@ -24,6 +24,10 @@ memory?: Array<MemoryUseView>,
  */
 pinned?: boolean, 
 /**
+ * What it did, in Markdown, as the node's `summary` says.
+ */
+summary?: string, 
+/**
  * More than that was not recorded.
  */
 memoryCut?: boolean, };
