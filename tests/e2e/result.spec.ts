@@ -64,3 +64,37 @@ test("a run that ends shows its result, which the reader shows large", async ({ 
   await expect(app.key("tries")).toContainText("2");
   await expect(app.id("state-unset")).toContainText("hint, grade");
 });
+
+test("a summary says in the author's words what a task and the run did", async ({ app, page }) => {
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Summaries",
+    state: { amount: { type: "integer" } },
+    summary: "## Refund\n\nof **{{ state.amount }} €** approved",
+    examples: [{ name: "One", input: { amount: 30 } }],
+    nodes: {
+      double: { kind: "assign", config: { set: { amount: "state.amount * 2" } }, summary: "From {{ state.amount }} to **{{ update.amount }}**" },
+    },
+    edges: [
+      { from: "__start__", to: "double" },
+      { from: "double", to: "__end__" },
+    ],
+  });
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+  await expect(app.id("result").getByTestId("summary").locator("strong")).toHaveText("60 €");
+  await expect(app.id("thread").getByTestId("summary-line")).toHaveText("Refund");
+  await app.node("double").click();
+  const summary = page.getByRole("region", { name: "Summary" });
+  await expect(summary).toHaveText("From 30 to 60");
+  await app.picture("summary", ["light", "dark"]);
+
+  // It is written in the settings of the node.
+  await app.id("use-design").click();
+  await app.node("double").click();
+  const template = app.id("summary-template").locator(".cm-content");
+  await expect(template).toContainText("update.amount");
+  await template.fill("{{ state.nope }}");
+  await expect(page.getByText("There is no state key nope")).toBeVisible();
+});
