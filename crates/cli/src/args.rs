@@ -140,14 +140,14 @@ pub(crate) struct Db {
 }
 
 impl Db {
-    /// The address that was given, here or in the environment.
+    /// Returns the address that was given, as an argument or in the environment.
     pub(crate) fn url(&self) -> Option<String> {
         let given = || std::env::var("SUPERSTEP_DB").ok().filter(|url| !url.is_empty());
         self.db.clone().or_else(given)
     }
 }
 
-/// What commands that read have in common: where it is read, and that it is printed as JSON. Each says what that holds.
+/// Arguments of commands that read: the database, and output as JSON. Each command describes its own JSON.
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
     #[command(flatten)]
@@ -248,7 +248,7 @@ pub(crate) enum ProgramLanguage {
     Python,
 }
 
-/// What `run` and `resume` share.
+/// Arguments that `run` and `resume` share.
 #[derive(Debug, Args)]
 pub(crate) struct Running {
     #[command(flatten)]
@@ -347,7 +347,7 @@ fn renamed(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// What happens with effects that were done already.
+/// Treatment of effects that were done already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Effects {
     /// What the node returned for the same input is used; for another input the run stops before it
@@ -368,7 +368,7 @@ impl From<Effects> for superstep::EffectPolicy {
     }
 }
 
-/// Whether models answer from an earlier run.
+/// Source of the answers of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Models {
     /// They are asked, and their answers are kept
@@ -409,7 +409,7 @@ fn breakpoint(text: &str) -> Result<Breakpoint, String> {
 }
 
 impl Running {
-    /// Who answers for the models of the graph.
+    /// Returns the choice of who answers for the models of the graph.
     pub(crate) fn models(&self) -> RunModels {
         RunModels {
             scripted: self.model.clone(),
@@ -594,7 +594,7 @@ pub(crate) struct HistoryArgs {
     pub(crate) reading: Reading,
 }
 
-/// What `superstep trace --by` sums up.
+/// Grouping of the sums of `superstep trace --by`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SumBy {
     /// Tasks of a node
@@ -808,7 +808,7 @@ pub(crate) struct DeleteArgs {
     pub(crate) db: Db,
 }
 
-/// What to export.
+/// Format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// A Mermaid flowchart
@@ -870,7 +870,7 @@ pub(crate) struct ServeArgs {
     pub(crate) origin: Vec<String>,
 }
 
-/// A name has a letter or two.
+/// Creates the parser of a name, which is not empty.
 fn named() -> clap::builder::NonEmptyStringValueParser {
     clap::builder::NonEmptyStringValueParser::new()
 }

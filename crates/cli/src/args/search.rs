@@ -9,8 +9,8 @@ use clap::Args;
 use super::Reading;
 use super::threads::Status;
 
-/// A time as people write it: a day, a time in UTC, or how long ago. Checkpoints say theirs in the same form, so that the
-/// texts can be compared.
+/// Parses a time as people write it: a day, a time in UTC, or how long ago. Checkpoints have theirs in the same form, so
+/// that the texts can be compared.
 pub(crate) fn moment(text: &str) -> Result<String, String> {
     let wrong = || {
         format!(

@@ -31,7 +31,7 @@ impl FromStr for Namespace {
 }
 
 impl Namespace {
-    /// As it is written in an argument.
+    /// Writes the namespace as an argument has it.
     pub(crate) fn text(labels: &[String]) -> String {
         let label = |label: &String| label.replace('\\', r"\\").replace('/', r"\/");
         labels.iter().map(label).collect::<Vec<_>>().join("/")

@@ -9,7 +9,7 @@ use superstep_workbench::wire::RunLabels;
 
 use super::{Db, Reading, entry, json, labels, named};
 
-/// How a thread stands, as a filter.
+/// Status of a thread, as a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Status {
     /// Nothing left to run
@@ -263,7 +263,7 @@ pub(crate) struct ImportArgs {
     pub(crate) db: Db,
 }
 
-/// What stays of a thread, as an argument.
+/// Part of a thread that is kept, as an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept(pub(crate) superstep::Keep);
 

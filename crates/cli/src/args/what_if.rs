@@ -9,7 +9,7 @@ use superstep_workbench::wire::{RunModels, WhatIfLimit};
 
 use super::{Db, Models, json};
 
-/// `seconds=60,tokens=20000,cost=0.5`
+/// Parses limits such as `seconds=60,tokens=20000,cost=0.5`.
 fn limit(text: &str) -> Result<WhatIfLimit, String> {
     let mut limit = WhatIfLimit::default();
     for part in text.split(',') {
@@ -98,7 +98,7 @@ pub(crate) struct WhatIfArgs {
 }
 
 impl WhatIfArgs {
-    /// Who answers for the models, as far as it is said.
+    /// Returns the choice of who answers for the models, as far as the arguments make it.
     pub(crate) fn answering(&self) -> RunModels {
         RunModels {
             scripted: self.model.clone(),

@@ -277,7 +277,7 @@ impl File {
         Ok(())
     }
 
-    /// Every word that is kept.
+    /// Returns every word that is kept.
     #[cfg(test)]
     pub(super) fn vocabulary(&self) -> Vec<String> {
         let sql = "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'words', 'row')";

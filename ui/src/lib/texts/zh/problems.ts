@@ -659,6 +659,7 @@ export const problems: Readonly<Record<string, string>> = {
   "node {id}": "节点 {id}",
   "edge {id}": "边 {id}",
   "an invariant": "不变量",
+  "the graph": "图",
   "The arrangement was cancelled. The nodes stay where they are.": "排列已取消。节点保持原来的位置。",
   "A graph of more than {most} nodes or edges cannot be arranged.": "超过 {most} 个节点或边的图无法排列。",
   "Arrange a selection of its nodes.": "排列选中的部分节点。",
