@@ -54,5 +54,5 @@ test("what a replay would repeat, and where answers lead, are copied", async ({ 
 
   await app.id("use-approve").click();
   await expect(app.id("answer-path").first()).toContainText("book");
-  expect(await copied(app, "answer-form")).toMatch(/\| book \(once\).*→ mail.*→ End \|/);
+  expect(await copied(app, "answer-form")).toMatch(/\| book \(once, done before\) → mail \(repeatable, done before\) → End \|/);
 });
