@@ -248,7 +248,7 @@ test("? lists the shortcuts, F1 says what the selected node does, an empty graph
   await expect(app.node("graph")).toBeVisible();
   await page.keyboard.press("F1");
   await expect(help).toContainText("StateGraph");
-  await expect(help).toContainText("The graph file");
+  await expect(help).toContainText("Graph file, relative to this graph");
   await app.picture("help-node", ["light", "dark"]);
   await page.keyboard.press("Escape");
 

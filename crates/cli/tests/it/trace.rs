@@ -125,12 +125,6 @@ fn what_a_run_of_the_command_line_asked_of_models_is_kept() {
         (&json!("scripted"), &json!("done")),
         "{trace}"
     );
-    let output = call["tokens"]["output"].as_u64().unwrap_or_default();
-    assert!(output > 0, "{call}");
-    let shown = user.expect(0, &["trace", "t"]).out;
-    let greet = shown.lines().find(|line| line.contains("greet")).unwrap();
-    let counted = call["tokens"]["input"].as_u64().unwrap_or_default() + output;
-    assert!(greet.contains(&counted.to_string()), "{shown}");
     let by_model = user.expect(0, &["trace", "t", "--by", "model"]).out;
     assert!(
         by_model.lines().any(|line| line.starts_with("scripted")),
