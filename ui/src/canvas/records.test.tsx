@@ -66,7 +66,7 @@ describe("renaming a state key", () => {
       fakeHost(new Map(), {
         "graph.steps": () => ({ dropped: false }),
         "breakpoints.get": () => ({ graph: key, points: [] }),
-        "breakpoints.set": (kept: object) => kept,
+        "breakpoints.change": (kept: object) => kept,
       }),
     );
     followBreakpoints();
