@@ -384,6 +384,18 @@ fn fallback(reader: &mut PolicyReader<'_>, json: &Json) -> Option<Fallback> {
         .or(to.map(|to| Fallback::Branch { to, into }))
 }
 
+/// Reads one policy for retries, or several.
+fn retries(reader: &mut PolicyReader<'_>, json: &Json) -> Vec<Retry> {
+    match json {
+        Json::Array(list) => {
+            let each = list.iter().enumerate();
+            each.filter_map(|(index, one)| retry(reader, one, &format!("/retry/{index}")))
+                .collect()
+        }
+        one => retry(reader, one, "/retry").into_iter().collect(),
+    }
+}
+
 impl NodePolicy {
     /// Reads the policy of a node's record, and what is wrong with it.
     pub(crate) fn read(record: &Json) -> (Self, Vec<PolicyProblem>) {
@@ -393,16 +405,9 @@ impl NodePolicy {
             code: "bad-retry",
             problems: &mut problems,
         };
-        match record.get("retry") {
-            None => {}
-            Some(Json::Array(list)) => {
-                for (index, one) in list.iter().enumerate() {
-                    let one = retry(&mut reader, one, &format!("/retry/{index}"));
-                    policy.retry.extend(one);
-                }
-            }
-            Some(one) => policy.retry.extend(retry(&mut reader, one, "/retry")),
-        }
+        policy.retry = record
+            .get("retry")
+            .map_or_else(Vec::new, |json| retries(&mut reader, json));
         reader.code = "bad-timeout";
         policy.timeout = record.get("timeout").and_then(|json| timeout(&mut reader, json));
         reader.code = "bad-cache";
