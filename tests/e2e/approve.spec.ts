@@ -73,7 +73,7 @@ test("decide about a tool with other arguments, and answer a form that begins em
     /Approve/,
     /Reject/,
     /Edit….*Change the arguments/,
-    /Respond….*in place of its result/,
+    /Respond….*this as its result/,
   ]);
   await page.keyboard.press("3");
   await expect(app.id("answer-form")).toContainText("Arguments");
