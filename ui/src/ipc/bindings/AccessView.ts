@@ -2,7 +2,7 @@
 import type { AccessWhat } from "./AccessWhat";
 
 /**
- * Something outside of a graph.
+ * Resource outside of a graph.
  */
 export type AccessView = { 
 /**

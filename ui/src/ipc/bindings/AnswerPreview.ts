@@ -3,7 +3,7 @@ import type { PreviewEnd } from "./PreviewEnd";
 import type { PreviewNode } from "./PreviewNode";
 
 /**
- * What would follow an answer.
+ * Preview of what would follow an answer.
  */
 export type AnswerPreview = { 
 /**

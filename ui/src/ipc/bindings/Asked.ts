@@ -2,7 +2,7 @@
 import type { Choice } from "./Choice";
 
 /**
- * What a question says.
+ * Content of a question.
  */
 export type Asked = { 
 /**

@@ -4,7 +4,7 @@ import type { RecordedValueView } from "./RecordedValueView";
 import type { TriedConditionView } from "./TriedConditionView";
 
 /**
- * Where a conditional edge led, or the node itself.
+ * Decision on where a conditional edge led, or the node itself.
  */
 export type DecisionView = { 
 /**

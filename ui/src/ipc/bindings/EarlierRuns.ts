@@ -2,7 +2,7 @@
 import type { ExchangeCost } from "./ExchangeCost";
 
 /**
- * What earlier runs of a node took.
+ * Time and cost of earlier runs of a node.
  */
 export type EarlierRuns = { 
 /**

@@ -4,7 +4,8 @@ import type { QuestionChange } from "./QuestionChange";
 import type { TaskChange } from "./TaskChange";
 
 /**
- * What becomes of a thread that goes on with a graph that changed since it ran. Nothing in it: the change does not matter.
+ * Consequences for a thread that continues with a graph that has changed since the thread ran. An empty report means
+ * that the change does not matter.
  */
 export type GoOnReport = { 
 /**

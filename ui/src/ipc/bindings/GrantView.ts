@@ -2,7 +2,7 @@
 import type { AccessView } from "./AccessView";
 
 /**
- * Something that was allowed.
+ * Access that was allowed.
  */
 export type GrantView = { 
 /**

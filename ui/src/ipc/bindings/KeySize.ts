@@ -2,7 +2,7 @@
 import type { KeyHint } from "./KeyHint";
 
 /**
- * What one key of a thread takes.
+ * Storage that one key of a thread takes.
  */
 export type KeySize = { 
 /**

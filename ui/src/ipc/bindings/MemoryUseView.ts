@@ -3,7 +3,7 @@ import type { RecordedValueView } from "./RecordedValueView";
 import type { UseOfItem } from "./UseOfItem";
 
 /**
- * What a task did with an item of long-term memory.
+ * Use of an item of long-term memory by a task.
  */
 export type MemoryUseView = { 
 /**

@@ -3,7 +3,7 @@ import type { ProblemTexts } from "./ProblemTexts";
 import type { TrustNeeded } from "./TrustNeeded";
 
 /**
- * Why a command could not do what was asked.
+ * Reason why a command could not do what was asked.
  */
 export type Problem = { 
 /**

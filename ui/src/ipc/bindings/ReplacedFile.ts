@@ -2,7 +2,7 @@
 import type { PatchOp } from "./PatchOp";
 
 /**
- * What was done to a graph, or is to be done.
+ * Changes that were made to a graph, or are to be made.
  */
 export type ReplacedFile = { 
 /**

@@ -2,7 +2,7 @@
 import type { KeepRule } from "./KeepRule";
 
 /**
- * What is left of threads that nobody has touched for a while.
+ * Rule for what is kept of threads that have not changed for a while.
  */
 export type RetentionRule = { 
 /**

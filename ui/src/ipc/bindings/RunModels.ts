@@ -2,7 +2,7 @@
 import type { ModelRecording } from "./ModelRecording";
 
 /**
- * Who answers where the nodes of a run ask models; with neither field it is for the nodes to say.
+ * Choice of who answers where the nodes of a run ask models; with neither field set, the nodes decide.
  */
 export type RunModels = { 
 /**

@@ -2,7 +2,7 @@
 import type { IndexState } from "./IndexState";
 
 /**
- * How far a search over all threads is.
+ * Progress of a search over all threads.
  */
 export type SearchProgress = { 
 /**

@@ -2,6 +2,6 @@
 import type { ValueView } from "./ValueView";
 
 /**
- * What a task was given.
+ * Input of a task.
  */
 export type TaskInput = { "kind": "packet", "value": ValueView } | { "kind": "state", "value": { [key in string]: ValueView } };

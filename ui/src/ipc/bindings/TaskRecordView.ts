@@ -4,7 +4,7 @@ import type { KeysReadView } from "./KeysReadView";
 import type { MemoryUseView } from "./MemoryUseView";
 
 /**
- * What a task read, and why it led where it did.
+ * Record of what a task read, and of why it led where it did.
  */
 export type TaskRecordView = { 
 /**

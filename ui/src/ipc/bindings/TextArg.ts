@@ -3,6 +3,6 @@ import type { TextList } from "./TextList";
 import type { TextPattern } from "./TextPattern";
 
 /**
- * What stands at a place of a text.
+ * Argument at a place of a text.
  */
 export type TextArg = string | TextPattern | TextList;

@@ -2,7 +2,7 @@
 import type { Want } from "./Want";
 
 /**
- * What a person has to allow before a graph runs.
+ * Accesses that a person must allow before a graph runs.
  */
 export type TrustNeeded = { 
 /**

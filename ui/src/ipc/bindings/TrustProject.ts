@@ -2,7 +2,7 @@
 import type { GrantView } from "./GrantView";
 
 /**
- * What was allowed in a project.
+ * Accesses that were allowed in a project.
  */
 export type TrustProject = { 
 /**

@@ -2,7 +2,7 @@
 import type { AccessView } from "./AccessView";
 
 /**
- * Something that a graph wants to use.
+ * Access that a graph wants to use.
  */
 export type Want = { 
 /**

@@ -2,7 +2,7 @@
 import type { ValueView } from "./ValueView";
 
 /**
- * What the results are compared with.
+ * Base that the results are compared with.
  */
 export type WhatIfBase = { 
 /**

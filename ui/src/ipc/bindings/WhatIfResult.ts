@@ -6,7 +6,7 @@ import type { ValueView } from "./ValueView";
 import type { WhatIfStatus } from "./WhatIfStatus";
 
 /**
- * What came of one run of a row.
+ * Result of one run of a row.
  */
 export type WhatIfResult = { 
 /**

@@ -2,7 +2,7 @@
 import type { RunModels } from "./RunModels";
 
 /**
- * What differs in a row. A row without changes shows what happens when nothing is different.
+ * Changes of a row. A row without changes shows what happens when nothing is different.
  */
 export type WhatIfRow = { 
 /**
