@@ -1,4 +1,4 @@
-/** High contrast: the colours of the system alone, and more contrast in our own. What is told is still told. */
+/** High contrast: the colours of the system alone, and more contrast in our own. What colours say stays visible. */
 import type { Locator } from "@playwright/test";
 import { expect, test, type Superstep } from "./superstep";
 

@@ -1,6 +1,6 @@
 /**
  * Nodes that a person has put where they are. Arranging keeps them there, until all are arranged. A node counts while it
- * stands exactly where it was put: whoever takes the move back takes that back, too.
+ * stands exactly where it was put: undoing the move undoes that, too.
  */
 import type { GraphDocument } from "../document/document";
 import type { Point } from "../document/edits";

@@ -6,7 +6,7 @@ import type { Line } from "./lines";
 
 const context = () => ({ beginPath: vi.fn(), moveTo: vi.fn(), lineTo: vi.fn(), stroke: vi.fn() });
 
-it("tells every state by a shape of its own", () => {
+it("reports every state by a shape of its own", () => {
   const states = ["next", "waiting", "running", "done", "failed", "asking"];
   expect(Object.keys(MARKS).sort()).toEqual(states.toSorted());
   expect(new Set(states.map((state) => JSON.stringify(MARKS[state]))).size).toBe(states.length);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { previewsText } from "./report";
 import { answerKey } from "./useAnswerPreviews";
 
-it("tells where each choice leads; one that opens a form leads nowhere yet", () => {
+it("reports where each choice leads; one that opens a form leads nowhere yet", () => {
   const choices = [
     { label: "Approve", value: true },
     { label: "Edit…", value: null, form: {} },

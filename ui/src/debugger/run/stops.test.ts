@@ -42,14 +42,14 @@ beforeEach(() => {
   look(null);
 });
 
-it("tells of a run that stopped while nobody looked, and leads there", async () => {
+it("reports a run that stopped while nobody looked, and leads there", async () => {
   run("paused");
   await vi.waitFor(() => expect(shown).toHaveLength(1));
   expect(shown[0]?.text).toContain("Refund");
   expect(shown[0]?.detail).toContain("retries became 3");
   expect(shown[0]?.action?.label).toBe("Show");
   expect(marked()).toMatchObject({ runId: "r", path: "/g.json" });
-  // The same stop is told once.
+  // The same stop is reported once.
   run("paused");
   await new Promise((done) => setTimeout(done, 5));
   expect(shown).toHaveLength(1);
@@ -57,7 +57,7 @@ it("tells of a run that stopped while nobody looked, and leads there", async () 
   expect(marked()).toBeUndefined();
 });
 
-it("tells nothing of a thread that is looked at, of a step and of a pause", async () => {
+it("says nothing of a thread that is looked at, of a step and of a pause", async () => {
   look("t");
   run("paused");
   look(null);
@@ -67,7 +67,7 @@ it("tells nothing of a thread that is looked at, of a step and of a pause", asyn
   expect(marked()).toBeUndefined();
 });
 
-it("tells it in another mode as well, and no longer when the run goes on", async () => {
+it("reports it in another mode as well, and no longer when the run goes on", async () => {
   look("t", "design");
   run("paused", "r3");
   await vi.waitFor(() => expect(marked()?.path).toBe("/g.json"));

@@ -52,7 +52,7 @@ describe("the history of a key", () => {
     ).toEqual(["new > 2", "new.total > old.total", "'value' == new", "", "total > 1"]);
   });
 
-  it("is told write by write, with what is not listed counted", () => {
+  it("is reported write by write, with what is not listed counted", () => {
     const writes = [{ ...write("b", 2), step: 2, writers: ["sum"] }, write("a", 1)];
     const text = historyText("total", "t", { writes, total: 5, more: true }, "First at step 2");
     expect(text).toContain("# History of total\n\nthread `t` · 5 writes\n\nFirst at step 2");

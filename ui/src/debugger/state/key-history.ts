@@ -1,4 +1,4 @@
-/** How the history of a key is asked, drawn and told. Pure. */
+/** Requests, drawing and report of the history of a key. Pure. */
 import type { KeyHistory } from "../../ipc/bindings/KeyHistory";
 import type { KeyWrite } from "../../ipc/bindings/KeyWrite";
 import { fullTime } from "../../lib/intl";

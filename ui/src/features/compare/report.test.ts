@@ -44,7 +44,7 @@ const answer: Comparison = {
   truncated: false,
 };
 
-it("tells both sides, where they parted, and what differs", () => {
+it("reports both sides, where they parted, and what differs", () => {
   expect(comparisonText(answer, { left: "t1", right: "t2" }, answer.differences)).toBe(
     [
       "# Compare",

@@ -9,7 +9,7 @@ const at = "2026-01-02T03:04:05Z";
 const view = (value: unknown): ValueView => ({ kind: "number", bytes: 1, length: 1, value });
 const place = { threadId: "t1", title: "Refund", checkpointId: "c7", step: 7, at };
 
-it("tells what was searched for and each moment that was found", () => {
+it("reports what was searched for and each moment that was found", () => {
   const moment: MomentFound = {
     ...place,
     graphName: "Desk",
@@ -48,7 +48,7 @@ it("tells what was searched for and each moment that was found", () => {
   );
 });
 
-it("tells the values of a probe and what they come to", () => {
+it("reports the values of a probe and what they come to", () => {
   const visit = (n: number): NodeVisit => ({ ...place, tasks: 1, result: { value: view(n) } });
   const text = probeText("check → retry", "state.n", [visit(3), visit(1)], "1 thread searched");
   expect(text).toContain("# Probe: check → retry\n\n`state.n` · 2 visits · 1 thread searched");
@@ -56,7 +56,7 @@ it("tells the values of a probe and what they come to", () => {
   expect(text.split("\n").filter((line) => line.includes("`t1@c7`"))).toHaveLength(2);
 });
 
-it("tells both expressions and each decision that would change", () => {
+it("reports both expressions and each decision that would change", () => {
   const text = reconsiderText(
     { edge: "check->retry", was: "state.n > 2", draft: "state.n > 3", answer: ["1 of 4 would change"] },
     [

@@ -7,7 +7,7 @@ import { effectsText, hotEditText } from "./report";
 
 const at = "2026-01-02T03:04:05Z";
 
-it("tells each side effect with what was chosen for it", () => {
+it("reports each side effect with what was chosen for it", () => {
   const effect: EffectView = {
     node: "book",
     path: ["desk"],
@@ -39,7 +39,7 @@ it("tells each side effect with what was chosen for it", () => {
   );
 });
 
-it("tells what a changed graph means for a thread", () => {
+it("reports what a changed graph means for a thread", () => {
   const report: GoOnReport = {
     tasks: [{ node: "old", path: [], change: "gone", candidates: ["new"] }],
     keys: [{ key: "n", change: "type", before: "integer", after: "string" }],

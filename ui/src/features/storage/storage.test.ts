@@ -30,7 +30,7 @@ describe("storage", () => {
     expect(areaOf([0, 0]).line).toBe("M0 30L100 30");
   });
 
-  it("tells the graph's keys from the engine's", () => {
+  it("reports the graph's keys from the engine's", () => {
     const keys = ["count", "branch:to:a", "__start__", "of_a"].map((key) => ({ key }));
     expect(byOwner(keys)).toEqual({ own: [keys[0], keys[3]], engine: [keys[1], keys[2]] });
   });

@@ -32,7 +32,7 @@ const spans = [
 ];
 const shown = { threadId: "t", summary: "2 tasks" };
 
-it("tells the rows that are open, as deep as they are", () => {
+it("reports the rows that are open, as deep as they are", () => {
   const tree = traceTree([], spans, { group: true, sort: "start" }, 0);
   const text = traceText(
     shown,
@@ -48,7 +48,7 @@ it("tells the rows that are open, as deep as they are", () => {
   expect(lines.at(3)).toContain("USD");
 });
 
-it("tells the sums, the longest first", () => {
+it("reports the sums, the longest first", () => {
   const text = sumsText(shown, sumByModel(spans));
   expect(text).toMatch(/\| openai::gpt-4o-mini \| 1 \| 50\sms \|/);
 });

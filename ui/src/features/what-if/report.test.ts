@@ -18,7 +18,7 @@ const result = (row: number, more: Partial<WhatIfResult> = {}): WhatIfResult => 
   ...more,
 });
 
-it("tells the rows, how each ended and what is different", () => {
+it("reports the rows, how each ended and what is different", () => {
   const grid: WhatIfView = {
     id: "g",
     threadId: "t",

@@ -28,7 +28,7 @@ use superstep_document::text;
 /// Time between two looks at the newest thread, and between two looks at all of them when no change is reported.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const COMPARE_EVERY: Duration = Duration::from_mins(10);
-/// A look at all threads waits for so many times the time that the last one took: a program that writes without a pause
+/// A look at all threads waits for this multiple of the time that the last one took: a program that writes without a pause
 /// must not have them compared without a pause.
 const COMPARE_SHARE: u32 = 20;
 /// Time between two notes that nothing has changed.
