@@ -1,11 +1,15 @@
 //! `superstep why` and `superstep explain`: where a value came from, and why edges led where they did.
 
+use std::collections::HashMap;
+
 use serde_json::json as json_of;
-use superstep::inspect::{ValueWrite, WriteOrigin, Writer};
-use superstep::{
-    CheckpointHead, CheckpointId, Decision, Failure, KeysRead, ListQuery, Object, RecordedValue, StateRef,
-    TaskRecord, TaskSnapshot, ThreadId, Value,
+use superstep::checkpoint::{
+    CheckpointHead, CheckpointTuple, Decision, KeysRead, ListQuery, RecordedValue, TaskRecord,
 };
+use superstep::inspect::{TaskSnapshot, ValueWrite, WriteOrigin, Writer};
+use superstep::run::StateRef;
+use superstep::value::Object;
+use superstep::{CheckpointId, Failure, ThreadId, Value};
 use superstep_workbench::wire::{JoinWait, RecordedValueView, Visit, VisitsView};
 use superstep_workbench::{Branch, TaskWork, task_work};
 
@@ -145,13 +149,11 @@ async fn checkpoint(
     thread: &ThreadId,
     id: &CheckpointId,
 ) -> Result<Option<CheckpointHead>, Fault> {
-    let query = ListQuery {
-        thread: Some(thread.clone()),
-        ns: Some("".into()),
-        id: Some(id.clone()),
-        limit: Some(1),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new()
+        .thread(thread.clone())
+        .ns("")
+        .id(id.clone())
+        .limit(1);
     Ok(store.saver.heads(&query).await?.into_iter().next())
 }
 
@@ -232,23 +234,7 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.reading.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let newest = store.head(&thread).await?;
-    let after = match &args.checkpoint {
-        Some(id) => {
-            store.has(&thread, id).await?;
-            let found = checkpoint(&store, &thread, &id.as_str().into()).await?;
-            found.unwrap_or_else(|| newest.clone())
-        }
-        None => newest.clone(),
-    };
-    let before = match args.open {
-        true => after.id.clone(),
-        false => after.parent.clone().ok_or_else(|| {
-            Fault::usage(format!(
-                "Checkpoint {} is the first of its thread: no step led to it. --open shows the step that begins from it.",
-                after.id
-            ))
-        })?,
-    };
+    let (before, after) = ends(args, &store, &thread, &newest).await?;
     let tuple = store
         .saver
         .get(&thread, "", Some(&before))
@@ -263,29 +249,7 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
     let state = graph
         .get_state(&StateRef::at(thread.clone(), before.clone()))
         .await?;
-    let records: std::collections::HashMap<_, _> = tuple.records().collect();
-    let dir = superstep_workbench::default_data_dir();
-    let mut explained = Vec::new();
-    for snapshot in state.tasks {
-        if args.node.as_deref().is_some_and(|node| *node != *snapshot.name) {
-            continue;
-        }
-        let work = match &dir {
-            Some(dir) => task_work(
-                dir,
-                thread.as_str(),
-                before.as_str(),
-                snapshot.id.as_str(),
-                &tuple.pending_writes,
-            )?,
-            None => TaskWork::default(),
-        };
-        explained.push(TaskExplained {
-            record: records.get(&snapshot.id).cloned(),
-            snapshot,
-            work,
-        });
-    }
+    let explained = explained_tasks(args, state.tasks, &tuple)?;
     let branch = Branch {
         graph: &graph,
         document: &file.document,
@@ -321,31 +285,94 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
             out::line(&out::plain(&line))?;
         }
     }
+    let waits = visits.as_ref().map_or(&[][..], |(_, visits)| &visits.waits);
     for task in &explained {
-        out::line(&out::plain(&task.snapshot.name))?;
-        for line in task.how() {
-            out::line(&out::plain(&format!("  {line}")))?;
+        print_task(task, waits)?;
+    }
+    Ok(())
+}
+
+/// Finds the checkpoints at both ends of the step: the one that it begins from, and the one that it led to (with
+/// `--open`, the same).
+async fn ends(
+    args: &ExplainArgs,
+    store: &Store,
+    thread: &ThreadId,
+    newest: &CheckpointHead,
+) -> Result<(CheckpointId, CheckpointHead), Fault> {
+    let after = match &args.checkpoint {
+        Some(id) => {
+            store.has(thread, id).await?;
+            let found = checkpoint(store, thread, &id.as_str().into()).await?;
+            found.unwrap_or_else(|| newest.clone())
         }
-        let joined = visits.iter().flat_map(|(_, visits)| &visits.waits);
-        for join in joined.filter(|join| join.missing.is_empty()) {
-            out::line(&out::plain(&format!("  {}", join_line(join))))?;
-        }
-        let Some(record) = &task.record else {
-            out::line("  not recorded")?;
-            continue;
-        };
-        for line in record.summary.iter().flat_map(|summary| summary.lines()) {
-            out::line(&out::plain(&format!("  {line}")))?;
-        }
-        out::line(&out::plain(&format!("  {}", reads_of(&record.reads))))?;
-        if record.decisions.is_empty() {
-            out::line("  nothing to decide: no edge of it has a condition")?;
-        }
-        for decision in &record.decisions {
-            for line in lines(decision) {
-                out::line(&out::plain(&format!("  {line}")))?;
-            }
-        }
+        None => newest.clone(),
+    };
+    let before = match args.open {
+        true => after.id.clone(),
+        false => after.parent.clone().ok_or_else(|| {
+            Fault::usage(format!(
+                "Checkpoint {} is the first of its thread: no step led to it. --open shows the step that begins from it.",
+                after.id
+            ))
+        })?,
+    };
+    Ok((before, after))
+}
+
+/// Reads what is known of the step's tasks: of all, or of those of the node that is asked for.
+fn explained_tasks(
+    args: &ExplainArgs,
+    tasks: Vec<TaskSnapshot>,
+    tuple: &CheckpointTuple,
+) -> Result<Vec<TaskExplained>, Fault> {
+    let records: HashMap<_, _> = tuple.records().collect();
+    let dir = superstep_workbench::default_data_dir();
+    let is_wanted = |task: &TaskSnapshot| args.node.as_deref().is_none_or(|node| *node == *task.name);
+    tasks
+        .into_iter()
+        .filter(is_wanted)
+        .map(|snapshot| {
+            let work = match &dir {
+                Some(dir) => task_work(
+                    dir,
+                    tuple.thread.as_str(),
+                    tuple.checkpoint.id.as_str(),
+                    snapshot.id.as_str(),
+                    &tuple.pending_writes,
+                )?,
+                None => TaskWork::default(),
+            };
+            Ok(TaskExplained {
+                record: records.get(&snapshot.id).cloned(),
+                snapshot,
+                work,
+            })
+        })
+        .collect()
+}
+
+/// Prints a task: its name, how it went, who came to the joins that it waited for, what it read and what it decided.
+fn print_task(task: &TaskExplained, waits: &[JoinWait]) -> Result<(), Fault> {
+    out::line(&out::plain(&task.snapshot.name))?;
+    for line in task.how() {
+        out::line(&out::plain(&format!("  {line}")))?;
+    }
+    for join in waits.iter().filter(|join| join.missing.is_empty()) {
+        out::line(&out::plain(&format!("  {}", join_line(join))))?;
+    }
+    let Some(record) = &task.record else {
+        return Ok(out::line("  not recorded")?);
+    };
+    for line in record.summary.iter().flat_map(|summary| summary.lines()) {
+        out::line(&out::plain(&format!("  {line}")))?;
+    }
+    out::line(&out::plain(&format!("  {}", reads_of(&record.reads))))?;
+    if record.decisions.is_empty() {
+        out::line("  nothing to decide: no edge of it has a condition")?;
+    }
+    for line in record.decisions.iter().flat_map(lines) {
+        out::line(&out::plain(&format!("  {line}")))?;
     }
     Ok(())
 }

@@ -160,6 +160,30 @@ struct Edited {
     writes: Writes,
 }
 
+impl Edited {
+    /// Returns the update as a part of the step to apply.
+    fn applied(&self) -> Applied<'_> {
+        Applied {
+            name: &self.name,
+            node: Some(self.node),
+            place: TaskOrder::Text(&self.path),
+            pulled: false,
+            writes: &self.writes,
+        }
+    }
+}
+
+/// Returns the tasks of each node, in their order.
+fn tasks_of_nodes(tasks: &[Task]) -> HashMap<NodeIx, VecDeque<&Task>> {
+    let mut of_nodes: HashMap<NodeIx, VecDeque<&Task>> = HashMap::new();
+    for task in tasks {
+        if let Some(node) = task.node {
+            of_nodes.entry(node).or_default().push_back(task);
+        }
+    }
+    of_nodes
+}
+
 /// An edit in the making.
 struct Edit<'a> {
     graph: &'a Graph,
@@ -192,12 +216,7 @@ impl<'a> Edit<'a> {
         let newest = match &at.checkpoint_id {
             None => addressed.clone(),
             Some(_) => {
-                let query = ListQuery {
-                    thread: Some(at.thread.clone()),
-                    ns: Some(ns.clone()),
-                    limit: Some(1),
-                    ..ListQuery::default()
-                };
+                let query = ListQuery::new().thread(at.thread.clone()).ns(ns.clone()).limit(1);
                 let heads = saver.heads(&query).await?;
                 heads.into_iter().next().map(|head| head.id)
             }
@@ -396,12 +415,7 @@ impl<'a> Edit<'a> {
             }
             None => Vec::new(),
         };
-        let mut free: HashMap<NodeIx, VecDeque<&Task>> = HashMap::new();
-        for task in &waiting {
-            if let Some(node) = task.node {
-                free.entry(node).or_default().push_back(task);
-            }
-        }
+        let mut free = tasks_of_nodes(&waiting);
         let mut notes = Object::new();
         let mut ran: Vec<Edited> = Vec::with_capacity(updates.len());
         let mut filed = Vec::new();
@@ -451,16 +465,7 @@ impl<'a> Edit<'a> {
                 writes,
             });
         }
-        let mut applied: Vec<Applied<'_>> = ran
-            .iter()
-            .map(|edited| Applied {
-                name: &edited.name,
-                node: Some(edited.node),
-                place: TaskOrder::Text(&edited.path),
-                pulled: false,
-                writes: &edited.writes,
-            })
-            .collect();
+        let mut applied: Vec<Applied<'_>> = ran.iter().map(Edited::applied).collect();
         live.apply_step(&mut applied)?;
         let as_node = ran
             .last()

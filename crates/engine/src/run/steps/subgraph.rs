@@ -43,7 +43,7 @@ impl StateGraph {
 impl NodeContext {
     /// Runs another graph inside this task, with its own state, and gives its output.
     ///
-    /// The graph keeps its checkpoints under this task's namespace (see [`Persistence`](crate::Persistence)), so a
+    /// The graph keeps its checkpoints under this task's namespace (see [`Persistence`](crate::graph::Persistence)), so a
     /// question asked inside it stops this run too, and an answer goes on inside it. This node runs again from its
     /// beginning then; graphs that it ran to their end before return at once what they returned. To have such graphs
     /// in state reads and edits, name them in [`NodeOptions::runs`](crate::NodeOptions::runs).
@@ -76,12 +76,12 @@ impl Replay {
         let ns = &shared.ns;
         let place = ns.rsplit_once(':').map_or(&**ns, |(place, _)| place).to_owned();
         let again = !self.visited.lock().insert(place);
-        let newest_before = |before: CheckpointId| ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some(ns.clone()),
-            before: Some(before),
-            limit: Some(1),
-            ..ListQuery::default()
+        let newest_before = |before: CheckpointId| {
+            ListQuery::new()
+                .thread(thread.clone())
+                .ns(ns.clone())
+                .before(before)
+                .limit(1)
         };
         if again {
             // The newest is not what a branch aside made; that is found among its own ids.
@@ -160,25 +160,19 @@ async fn kept_by(
     thread: &ThreadId,
     kept: &CheckpointId,
 ) -> Result<Option<CheckpointTuple>, StorageError> {
-    let newest = ListQuery {
-        thread: Some(thread.clone()),
-        ns: Some(shared.ns.clone()),
-        limit: Some(1),
-        ..ListQuery::default()
-    };
-    let there = ListQuery {
-        filter: [("parents", Value::Object(shared.parents.clone()))]
+    let newest = ListQuery::new()
+        .thread(thread.clone())
+        .ns(shared.ns.clone())
+        .limit(1);
+    let there = newest.clone().filter(
+        [("parents", Value::Object(shared.parents.clone()))]
             .into_iter()
             .collect(),
-        ..newest.clone()
-    };
+    );
     if let Some(tuple) = delta::list(plan, saver, &there).await?.into_iter().next() {
         return Ok(Some(tuple));
     }
-    let earlier = ListQuery {
-        before: Some(kept.clone()),
-        ..newest
-    };
+    let earlier = newest.before(kept.clone());
     Ok(delta::list(plan, saver, &earlier).await?.into_iter().next())
 }
 
@@ -287,7 +281,12 @@ async fn run(graph: &Graph, context: &NodeContext, input: Input, given: Value) -
     let run = Loop::nested(graph, shared, context.resuming());
     // Boxed: a graph may hold graphs to any depth.
     let ended: BoxFuture<'_, Result<RunResult, RunError>> = Box::pin(run.run(input));
-    match ended.await {
+    output_of(ended.await)
+}
+
+/// Returns what the task that holds a nested run gives, or why it fails.
+fn output_of(ended: Result<RunResult, RunError>) -> Result<Value, NodeError> {
+    match ended {
         Ok(result) if result.status == RunStatus::Done => Ok(result.value),
         Ok(result) => Err(NodeError::Interrupt(Interrupted::Nested(result.interrupts))),
         Err(RunError::ParentCommand { command }) => Err(NodeError::arrived(*command)),
