@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::{CheckpointHead, Checkpointer, ListQuery, Object, StoreConfig, ThreadId, ThreadSummary};
+use superstep::{CheckpointHead, CheckpointId, Checkpointer, ListQuery, Object, StoreConfig, ThreadId, ThreadSummary};
 use superstep_storage::Backend;
 use superstep_workbench::ipc::{self, Peer, Remote};
 use superstep_workbench::session;
@@ -206,13 +206,11 @@ impl Store {
         thread: &ThreadId,
         checkpoint: Option<&str>,
     ) -> Result<Option<CheckpointHead>, Fault> {
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some("".into()),
-            id: checkpoint.map(Into::into),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(thread.clone())
+            .ns("")
+            .id(checkpoint.map(CheckpointId::from))
+            .limit(1);
         Ok(self.saver.heads(&query).await?.into_iter().next())
     }
 

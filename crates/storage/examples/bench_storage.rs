@@ -472,12 +472,10 @@ async fn reading(folder: &Path) {
         "us",
         Some(row),
     );
-    let step = ListQuery {
-        thread: Some(thread.clone()),
-        ns: Some("".into()),
-        filter: [("step", json!(500))].into_iter().collect(),
-        ..ListQuery::default()
-    };
+    let step = ListQuery::new()
+        .thread(thread.clone())
+        .ns("")
+        .filter([("step", json!(500))].into_iter().collect());
     let began = Instant::now();
     for _ in 0..rounds {
         assert_eq!(saver.heads(&step).await.unwrap().len(), 1);
@@ -490,10 +488,7 @@ async fn reading(folder: &Path) {
         "us",
         Some(row),
     );
-    let all = ListQuery {
-        thread: Some(thread.clone()),
-        ..ListQuery::default()
-    };
+    let all = ListQuery::new().thread(thread.clone());
     let began = Instant::now();
     for _ in 0..20 {
         assert_eq!(saver.heads(&all).await.unwrap().len(), 1000);
@@ -629,18 +624,9 @@ async fn threads(folder: &Path) {
     let began = Instant::now();
     saver.get(&"customer 77".into(), "", None).await.unwrap().unwrap();
     let one = began.elapsed().as_secs_f64() * 1e3;
-    let page = superstep::ThreadQuery {
-        limit: Some(50),
-        ..Default::default()
-    };
-    let found = superstep::ThreadQuery {
-        search: Some("CUSTOMER 777".to_owned()),
-        ..page.clone()
-    };
-    let waiting = superstep::ThreadQuery {
-        status: Some(superstep::ThreadStatus::Interrupted),
-        ..page.clone()
-    };
+    let page = superstep::ThreadQuery::new().limit(50);
+    let found = page.clone().search("CUSTOMER 777".to_owned());
+    let waiting = page.clone().status(superstep::ThreadStatus::Interrupted);
     for (what, query, count) in [
         ("the first 50", &page, 50),
         ("a search", &found, 11),
@@ -746,11 +732,7 @@ async fn waiting(folder: &Path) {
             saver.commit(second).await.unwrap();
             *(if n % 2 == 0 { &mut asking } else { &mut quiet }) += began.elapsed().as_secs_f64();
         }
-        let page = |limit| WaitingQuery {
-            limit,
-            after: Some((id(5_000), "".into())),
-            thread: None,
-        };
+        let page = |limit| WaitingQuery::new().limit(limit).after((id(5_000), "".into()));
         let (mut counts, mut pages, mut all) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..21 {
             let began = Instant::now();

@@ -158,11 +158,7 @@ async fn check(file: &Path, acknowledged: &BTreeMap<u64, u64>, all: bool) {
     for (thread, newest) in acknowledged {
         let name = format!("thread {thread}");
         let limit = if all { None } else { Some(20) };
-        let query = ListQuery {
-            thread: Some(name.as_str().into()),
-            limit,
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().thread(name.as_str()).limit(limit);
         let tuples = saver.list(&query).await.expect("readable");
         let by_id: BTreeMap<&str, _> = tuples
             .iter()

@@ -274,10 +274,7 @@ async fn damage_is_named_and_stays_where_it_is() {
             "{name}"
         );
         if !place.eq_ignore_ascii_case("checkpoint") {
-            let query = ListQuery {
-                thread: Some("sick".into()),
-                ..ListQuery::default()
-            };
+            let query = ListQuery::new().thread("sick");
             assert_eq!(
                 saver.heads(&query).await.expect("heads need no values").len(),
                 2,
@@ -357,10 +354,7 @@ async fn what_is_damaged_is_found_and_repaired() {
         assert!(saver.verify(true).await.expect("repairs").repaired, "{name}");
         let again = saver.verify(true).await.expect("checks again");
         assert!(again.is_sound() && !again.repaired, "{name}: {again:?}");
-        let query = |thread: &str| ListQuery {
-            thread: Some(thread.into()),
-            ..ListQuery::default()
-        };
+        let query = |thread: &str| ListQuery::new().thread(thread);
         let well = saver.list(&query("well")).await.expect("reads");
         assert_eq!(well.len(), 2, "{name}");
         assert_eq!(well[0].pending_writes.len(), 2, "{name}");
@@ -540,10 +534,7 @@ async fn two_programs_on_one_file() {
             .map(|t| t.checkpoint),
         Some(last.clone())
     );
-    let shared = ListQuery {
-        thread: Some("shared".into()),
-        ..ListQuery::default()
-    };
+    let shared = ListQuery::new().thread("shared");
     assert_eq!(b.heads(&shared).await.expect("lists").len(), 60);
     // What one deletes, the other must not build on from memory.
     b.delete_thread(&"t".into()).await.expect("deletes");
@@ -652,12 +643,11 @@ mod unwritable {
             .expect("there");
         assert_eq!(newest.checkpoint.id, id(2));
         // It is not in the table of steps, and cannot be put there.
-        let of_step = ListQuery {
-            filter: [("step", json!(newest.checkpoint.metadata.step))]
+        let of_step = ListQuery::new().filter(
+            [("step", json!(newest.checkpoint.metadata.step))]
                 .into_iter()
                 .collect(),
-            ..ListQuery::default()
-        };
+        );
         let found = saver.heads(&of_step).await.expect("finds it by its step");
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].id, id(2));

@@ -314,10 +314,7 @@ async fn damage_is_named_and_repaired_and_costs_little() {
     assert!(saver.verify(false).await.expect("checks").is_sound());
     // Checkpoints that were written whole stand by themselves: what follows the next of them is not lost.
     let left = saver
-        .heads(&ListQuery {
-            thread: Some("t".into()),
-            ..ListQuery::default()
-        })
+        .heads(&ListQuery::new().thread("t"))
         .await
         .expect("readable");
     assert!(left.len() > 200, "{} of 400 are left", left.len());
@@ -436,10 +433,7 @@ async fn many_threads_are_listed_without_being_held() {
         grown(&saver, &format!("Thread {n}"), 2).await;
     }
     let all = |saver: FileSaver| async move {
-        let query = ThreadQuery {
-            search: Some("thread 59".into()),
-            ..ThreadQuery::default()
-        };
+        let query = ThreadQuery::new().search("thread 59".to_owned());
         let found = saver.threads(&query).await.expect("lists");
         let names: Vec<_> = found.iter().map(|thread| thread.thread.to_string()).collect();
         assert_eq!(

@@ -232,10 +232,7 @@ async fn a_damaged_index_that_is_dropped_hides_nothing() {
     history(&memory).await;
     let saver = SqliteSaver::open(&file).expect("opens");
     assert_eq!(everything(&saver).await, everything(&memory).await);
-    let third = ListQuery {
-        filter: [("step", json!(3))].into_iter().collect(),
-        ..ListQuery::default()
-    };
+    let third = ListQuery::new().filter([("step", json!(3))].into_iter().collect());
     let (found, wanted) = (saver.list(&third).await, memory.list(&third).await);
     let wanted = wanted.expect("lists");
     assert!(!wanted.is_empty());

@@ -46,10 +46,7 @@ fn graph(saver: Arc<dyn Checkpointer>) -> Graph {
 }
 
 async fn everything(saver: &dyn Checkpointer, thread: &str) -> Vec<CheckpointTuple> {
-    let query = ListQuery {
-        thread: Some(thread.into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread(thread);
     let mut all = saver.list(&query).await.expect("a history");
     for tuple in &mut all {
         tuple.thread = "any".into();

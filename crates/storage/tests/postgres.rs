@@ -199,13 +199,7 @@ async fn a_server_that_stops_or_crashes_and_comes_back_loses_nothing() {
         }
     });
     let last = going.await.expect("goes on");
-    let all = saver
-        .heads(&ListQuery {
-            thread: Some("t".into()),
-            ..ListQuery::default()
-        })
-        .await
-        .expect("lists");
+    let all = saver.heads(&ListQuery::new().thread("t")).await.expect("lists");
     assert_eq!(all.len(), 399, "each once");
     assert_eq!(newest(&saver, "t").await, Some(last));
     let item = store.get(&["a"], "k").await.expect("reads").expect("there");
@@ -420,10 +414,7 @@ async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
         assert!(saver.verify(false).await.expect("checks").is_sound());
         let item = storage.store.get(&namespace, "mortal").await.expect("reads");
         assert!(item.is_some(), "reading would prolong its life, and may not");
-        let query = StoreQuery {
-            query: Some("word".to_owned()),
-            ..StoreQuery::under(&namespace)
-        };
+        let query = StoreQuery::under(&namespace).query("word".to_owned());
         let items = storage.store.search(query).await.expect("finds");
         assert_eq!(items.len(), 1);
         let stored = Draft::after(&last, id(9)).store(saver, "t", "").await;
@@ -468,10 +459,7 @@ async fn two_programs_on_one_database() {
     for one in both {
         one.await.expect("stores");
     }
-    let shared = ListQuery {
-        thread: Some("shared".into()),
-        ..ListQuery::default()
-    };
+    let shared = ListQuery::new().thread("shared");
     assert_eq!(b.heads(&shared).await.expect("lists").len(), 80);
     assert!(a.verify(false).await.expect("checks").is_sound());
     // What one deletes, the other must not build on from memory.
@@ -621,10 +609,7 @@ async fn items_that_cannot_be_read_are_found_and_quarantined() {
         assert!(found.damage[0].what.contains("key 8"), "{found:?}");
         assert!(saver.verify(false).await.expect("checks").is_sound());
     }
-    let all = StoreQuery {
-        limit: 2000,
-        ..StoreQuery::under(&["a"])
-    };
+    let all = StoreQuery::under(&["a"]).limit(2000);
     assert_eq!(store.search(all).await.expect("searches").len(), 249);
     let quarantined = store
         .search(StoreQuery::under(&["damaged", "a", "b"]))

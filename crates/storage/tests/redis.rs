@@ -333,11 +333,7 @@ async fn a_long_thread_is_pruned_in_rounds_while_others_are_served() {
         }
         saver.commit_all(group).await.expect("stores");
     }
-    let upper = ListQuery {
-        thread: Some("t".into()),
-        limit: Some(3001),
-        ..ListQuery::default()
-    };
+    let upper = ListQuery::new().thread("t").limit(3001);
     let marked = saver
         .heads(&upper)
         .await
@@ -722,10 +718,7 @@ async fn items_that_cannot_be_read_are_found_and_quarantined() {
     assert!(found.repaired && found.damage.len() == 1, "{found:?}");
     assert!(found.damage[0].what.contains("key 7"), "{found:?}");
     assert!(saver.verify(false).await.expect("checks").is_sound());
-    let one = StoreQuery {
-        limit: 2000,
-        ..StoreQuery::under(&["a"])
-    };
+    let one = StoreQuery::under(&["a"]).limit(2000);
     assert_eq!(store.search(one).await.expect("searches").len(), 1199);
     let quarantined = store
         .get(&["damaged", "a", "b"], "key 7")

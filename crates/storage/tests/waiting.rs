@@ -37,11 +37,7 @@ fn commit(thread: &str, writes: Vec<TaskWrites>) -> Commit {
 async fn by_heads(saver: &dyn Checkpointer, threads: &[String]) -> Vec<(String, String, u32)> {
     let mut found = Vec::new();
     for thread in threads {
-        let query = ListQuery {
-            thread: Some(thread.as_str().into()),
-            ns: Some("".into()),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().thread(thread.as_str()).ns("");
         let heads = saver.heads(&query).await.expect("reads");
         let asking = heads.into_iter().filter(|head| head.interrupted > 0);
         found.extend(asking.map(|head| (head.id.to_string(), thread.clone(), head.interrupted)));

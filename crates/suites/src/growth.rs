@@ -41,12 +41,7 @@ async fn all_stored(saver: &dyn Checkpointer, made: &[Checkpoint]) -> Outcome {
     for checkpoint in made {
         stored(saver, "t", "", checkpoint).await?;
     }
-    let listed = saver
-        .list(&ListQuery {
-            thread: Some("t".into()),
-            ..ListQuery::default()
-        })
-        .await?;
+    let listed = saver.list(&ListQuery::new().thread("t")).await?;
     for tuple in &listed {
         let Some(want) = made.iter().find(|want| want.id == tuple.checkpoint.id) else {
             continue;
@@ -162,12 +157,7 @@ async fn long_chain(saver: &dyn Checkpointer) -> Outcome {
     );
     let made = made.await?;
     all_stored(saver, &made).await?;
-    let heads = saver
-        .heads(&ListQuery {
-            thread: Some("t".into()),
-            ..ListQuery::default()
-        })
-        .await?;
+    let heads = saver.heads(&ListQuery::new().thread("t")).await?;
     let parents: Vec<_> = heads.into_iter().rev().map(|head| head.parent).collect();
     same("parents", parents, made.into_iter().map(|c| c.parent).collect())
 }

@@ -21,10 +21,7 @@ suite! {
 }
 
 fn query() -> ListQuery {
-    ListQuery {
-        thread: Some("t".into()),
-        ..ListQuery::default()
-    }
+    ListQuery::new().thread("t")
 }
 
 async fn ids(saver: &dyn Checkpointer, query: &ListQuery) -> Result<Vec<CheckpointId>, Mismatch> {
@@ -89,52 +86,16 @@ async fn by_place(saver: &dyn Checkpointer) -> Outcome {
     let cases = [
         (ListQuery::default(), numbers(&[5, 4, 3, 2, 1])),
         (query(), numbers(&[4, 3, 1])),
-        (
-            ListQuery {
-                ns: Some("".into()),
-                ..query()
-            },
-            numbers(&[4, 1]),
-        ),
-        (
-            ListQuery {
-                ns: inner.clone(),
-                ..query()
-            },
-            numbers(&[3]),
-        ),
-        (
-            ListQuery {
-                ns: inner.clone(),
-                ..ListQuery::default()
-            },
-            numbers(&[5, 3]),
-        ),
-        (
-            ListQuery {
-                limit: Some(2),
-                ..ListQuery::default()
-            },
-            numbers(&[5, 4]),
-        ),
-        (
-            ListQuery {
-                before: Some(id(4)),
-                limit: Some(2),
-                ..ListQuery::default()
-            },
-            numbers(&[3, 2]),
-        ),
+        (query().ns(""), numbers(&[4, 1])),
+        (query().ns(inner.clone()), numbers(&[3])),
+        (ListQuery::new().ns(inner.clone()), numbers(&[5, 3])),
+        (ListQuery::new().limit(2), numbers(&[5, 4])),
+        (ListQuery::new().before(id(4)).limit(2), numbers(&[3, 2])),
     ];
     for (query, want) in cases {
         same(&format!("{query:?}"), ids(saver, &query).await?, want)?;
     }
-    let tuples = saver
-        .list(&ListQuery {
-            ns: inner,
-            ..ListQuery::default()
-        })
-        .await?;
+    let tuples = saver.list(&ListQuery::new().ns(inner)).await?;
     let places: Vec<_> = tuples
         .iter()
         .map(|tuple| (tuple.thread.as_str(), &*tuple.ns))
@@ -148,46 +109,25 @@ async fn by_place(saver: &dyn Checkpointer) -> Outcome {
 
 async fn by_id(saver: &dyn Checkpointer) -> Outcome {
     tree(saver).await?;
-    let only = |n| ListQuery {
-        id: Some(id(n)),
-        ..query()
-    };
+    let only = |n| query().id(id(n));
     same("one", ids(saver, &only(3)).await?, numbers(&[3]))?;
     same("none", ids(saver, &only(99)).await?, numbers(&[]))?;
     let step = Object::from_iter([("step", json!(77))]);
     same(
         "other filters still count",
-        ids(
-            saver,
-            &ListQuery {
-                filter: step,
-                ..only(3)
-            },
-        )
-        .await?,
+        ids(saver, &only(3).filter(step)).await?,
         numbers(&[]),
     )?;
     same(
         "before still counts",
-        ids(
-            saver,
-            &ListQuery {
-                before: Some(id(3)),
-                ..only(3)
-            },
-        )
-        .await?,
+        ids(saver, &only(3).before(id(3))).await?,
         numbers(&[]),
     )
 }
 
 async fn pages(saver: &dyn Checkpointer) -> Outcome {
     tree(saver).await?;
-    let page = |before: Option<u64>, limit| ListQuery {
-        before: before.map(id),
-        limit,
-        ..query()
-    };
+    let page = |before: Option<u64>, limit| query().before(before.map(id)).limit(limit);
     let cases = [
         (page(None, Some(0)), numbers(&[])),
         (page(None, Some(2)), numbers(&[6, 5])),
@@ -205,10 +145,7 @@ async fn pages(saver: &dyn Checkpointer) -> Outcome {
 }
 
 fn filter<const N: usize>(entries: [(&str, Value); N]) -> ListQuery {
-    ListQuery {
-        filter: Object::from_iter(entries),
-        ..query()
-    }
+    query().filter(Object::from_iter(entries))
 }
 
 async fn filters(saver: &dyn Checkpointer) -> Outcome {
@@ -296,21 +233,10 @@ async fn filters_and_pages(saver: &dyn Checkpointer) -> Outcome {
     let even = filter([("even", json!(true))]);
     same(
         "limit counts matches",
-        ids(
-            saver,
-            &ListQuery {
-                limit: Some(2),
-                ..even.clone()
-            },
-        )
-        .await?,
+        ids(saver, &even.clone().limit(2)).await?,
         numbers(&[6, 4]),
     )?;
-    let next = ListQuery {
-        before: Some(id(4)),
-        limit: Some(2),
-        ..even
-    };
+    let next = even.before(id(4)).limit(2);
     same("next page", ids(saver, &next).await?, numbers(&[2]))
 }
 

@@ -55,10 +55,7 @@ pub(super) async fn tree(saver: &dyn Checkpointer, thread: &str) -> Result<Vec<C
 }
 
 async fn left(saver: &dyn Checkpointer, thread: &str) -> Result<Vec<CheckpointId>, Mismatch> {
-    let query = ListQuery {
-        thread: Some(thread.into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread(thread);
     let mut ids: Vec<_> = saver
         .heads(&query)
         .await?

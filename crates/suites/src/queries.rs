@@ -48,11 +48,7 @@ async fn values(saver: &dyn Checkpointer) -> Outcome {
     same("no such namespace", read("other", None).await?, None)?;
     let none = saver.values(&"t".into(), "", None, &[]).await?;
     same("no keys", none.map(|found| found.len()), Some(0))?;
-    let query = ListQuery {
-        thread: Some("t".into()),
-        ns: Some("".into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread("t").ns("");
     let all = saver.heads_with(&query, &keys).await?;
     let heads: Vec<_> = all.iter().map(|(head, _)| head.clone()).collect();
     same("their heads", heads, saver.heads(&query).await?)?;
@@ -132,11 +128,7 @@ async fn people(saver: &dyn Checkpointer) -> Outcome {
 /// Returns the ids of the matching threads, and checks their count.
 async fn names(saver: &dyn Checkpointer, query: ThreadQuery) -> Result<Vec<String>, Mismatch> {
     let found = saver.threads(&query).await?;
-    let all = ThreadQuery {
-        after: None,
-        limit: None,
-        ..query.clone()
-    };
+    let all = query.clone();
     let all = saver.threads(&all).await?;
     same("count", saver.count_threads(&query).await?, all.len() as u64)?;
     for thread in &found {
@@ -158,10 +150,7 @@ async fn search(saver: &dyn Checkpointer) -> Outcome {
         ("", &["Anna 3", "carl_%", "Björn", "anna 2", "Anna 1"]),
     ];
     for (text, want) in cases {
-        let query = ThreadQuery {
-            search: Some(text.to_owned()),
-            ..ThreadQuery::default()
-        };
+        let query = ThreadQuery::new().search(text.to_owned());
         same(
             text,
             names(saver, query).await?,
@@ -180,10 +169,7 @@ async fn status(saver: &dyn Checkpointer) -> Outcome {
         (ThreadStatus::Pending, &["carl_%"]),
     ];
     for (status, want) in cases {
-        let query = ThreadQuery {
-            status: Some(status),
-            ..ThreadQuery::default()
-        };
+        let query = ThreadQuery::new().status(status);
         for thread in saver.threads(&query).await? {
             same("its own word", thread.status(), status)?;
         }
@@ -199,12 +185,13 @@ async fn status(saver: &dyn Checkpointer) -> Outcome {
 
 async fn filters(saver: &dyn Checkpointer) -> Outcome {
     people(saver).await?;
-    let by = |entries: &[(&str, Value)]| ThreadQuery {
-        filter: entries
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), value.clone()))
-            .collect::<Object>(),
-        ..ThreadQuery::default()
+    let by = |entries: &[(&str, Value)]| {
+        ThreadQuery::new().filter(
+            entries
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), value.clone()))
+                .collect::<Object>(),
+        )
     };
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     same(
@@ -223,10 +210,7 @@ async fn filters(saver: &dyn Checkpointer) -> Outcome {
         names(saver, by(&[("step", json!(7))])).await?,
         list(&[]),
     )?;
-    let idle = ThreadQuery {
-        idle_since: Some("2026-11-23T00:00:00.000+00:00".to_owned()),
-        ..ThreadQuery::default()
-    };
+    let idle = ThreadQuery::new().idle_since("2026-11-23T00:00:00.000+00:00".to_owned());
     same("idle", names(saver, idle).await?, list(&["anna 2", "Anna 1"]))
 }
 
@@ -245,11 +229,7 @@ async fn pages(saver: &dyn Checkpointer) -> Outcome {
     for limit in [1, 2, 3, 100] {
         let (mut after, mut seen) = (None, Vec::new());
         loop {
-            let query = ThreadQuery {
-                after,
-                limit: Some(limit),
-                ..ThreadQuery::default()
-            };
+            let query = ThreadQuery::new().after(after).limit(limit);
             let page = saver.threads(&query).await?;
             let Some(last) = page.last() else { break };
             after = Some(last.place());
@@ -257,10 +237,7 @@ async fn pages(saver: &dyn Checkpointer) -> Outcome {
         }
         same("the pages together", &seen, &all)?;
     }
-    let none = ThreadQuery {
-        limit: Some(0),
-        ..ThreadQuery::default()
-    };
+    let none = ThreadQuery::new().limit(0);
     same("none", saver.threads(&none).await?, Vec::new())?;
     same("counted all the same", saver.count_threads(&none).await?, 7)?;
     // A place stays one when its thread is gone.
@@ -269,11 +246,7 @@ async fn pages(saver: &dyn Checkpointer) -> Outcome {
         thread: "Björn".into(),
     };
     saver.delete_thread(&"Björn".into()).await?;
-    let query = ThreadQuery {
-        after: Some(place),
-        search: Some("z".to_owned()),
-        ..ThreadQuery::default()
-    };
+    let query = ThreadQuery::new().after(place).search("z".to_owned());
     let found = saver.threads(&query).await?;
     same("after a thread that is gone", found.len(), 1)
 }

@@ -26,12 +26,7 @@ pub(super) async fn everything(
     saver: &dyn Checkpointer,
     thread: &str,
 ) -> Result<Vec<CheckpointTuple>, Mismatch> {
-    Ok(saver
-        .list(&ListQuery {
-            thread: Some(thread.into()),
-            ..ListQuery::default()
-        })
-        .await?)
+    Ok(saver.list(&ListQuery::new().thread(thread)).await?)
 }
 
 /// Creates a thread with a list, a fork, two namespaces and writes.
@@ -179,12 +174,7 @@ async fn many(saver: &dyn Checkpointer) -> Outcome {
             write(saver, &thread, last, "task", "", &[(0, "log", json!(n))]).await?;
             let draft = Draft::after(last, id(2 + n)).append("log", vec![json!(format!("{thread} {n}"))]);
             made.push(draft.store(saver, &thread, "").await?);
-            saver
-                .heads(&ListQuery {
-                    thread: Some(thread.as_str().into()),
-                    ..ListQuery::default()
-                })
-                .await?;
+            saver.heads(&ListQuery::new().thread(thread.as_str())).await?;
         }
         Ok((thread, made))
     };
@@ -273,14 +263,7 @@ async fn copy(saver: &dyn Checkpointer) -> Outcome {
         .for_each(|tuple| tuple.thread = ThreadId::from("t"));
     same("the copy", &copied, &before)?;
     same("the source", everything(saver, "t").await?, before)?;
-    let heads = async |thread: &str| {
-        saver
-            .heads(&ListQuery {
-                thread: Some(thread.into()),
-                ..ListQuery::default()
-            })
-            .await
-    };
+    let heads = async |thread: &str| saver.heads(&ListQuery::new().thread(thread)).await;
     same("heads", heads("copy").await?, heads("t").await?)
 }
 

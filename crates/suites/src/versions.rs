@@ -64,16 +64,9 @@ async fn kept(saver: &dyn Checkpointer) -> Outcome {
         .map(|thread| (thread.head.id.clone(), thread.checkpoints))
         .collect();
     same("threads", heads, vec![(head.id.clone(), 1)])?;
-    let of_version = ThreadQuery {
-        filter: [(GRAPH_VERSION, "one")].into_iter().collect(),
-        ..ThreadQuery::default()
-    };
+    let of_version = ThreadQuery::new().filter([(GRAPH_VERSION, "one")].into_iter().collect());
     same("threads that ran it", saver.count_threads(&of_version).await?, 1)?;
-    let root = ListQuery {
-        thread: Some("t".into()),
-        ns: Some("".into()),
-        ..ListQuery::default()
-    };
+    let root = ListQuery::new().thread("t").ns("");
     let seen: Vec<_> = saver.heads(&root).await?;
     same("checkpoints", seen.len(), 1)?;
     same("of it", seen.first().and_then(GraphVersion::of), Some("one"))

@@ -48,10 +48,7 @@ async fn listed(saver: &dyn Checkpointer) -> Result<Vec<(String, String, u32, bo
     let all = saver.waiting(&WaitingQuery::default()).await?;
     let tasks: u64 = all.iter().map(|one| u64::from(one.tasks)).sum();
     same("the count of questions", saver.count_waiting().await?, tasks)?;
-    let root = ListQuery {
-        ns: Some("".into()),
-        ..ListQuery::default()
-    };
+    let root = ListQuery::new().ns("");
     let asked: u32 = saver
         .heads(&root)
         .await?
@@ -59,10 +56,7 @@ async fn listed(saver: &dyn Checkpointer) -> Result<Vec<(String, String, u32, bo
         .map(|head| head.interrupted)
         .sum();
     same("what heads say of them", u64::from(asked), tasks)?;
-    let open = ThreadQuery {
-        status: Some(ThreadStatus::Interrupted),
-        ..ThreadQuery::default()
-    };
+    let open = ThreadQuery::new().status(ThreadStatus::Interrupted);
     let newest = all.iter().filter(|one| one.is_newest).count() as u64;
     same("threads that wait", saver.count_threads(&open).await?, newest)?;
     Ok(all.into_iter().map(brief).collect())
@@ -108,10 +102,7 @@ async fn pages(saver: &dyn Checkpointer) -> Outcome {
         vec![Draft::root(id(1)).put().checkpoint.ts.as_str(); 6],
     )?;
     for limit in [1, 2, 3, 100] {
-        let mut query = WaitingQuery {
-            limit: Some(limit),
-            ..WaitingQuery::default()
-        };
+        let mut query = WaitingQuery::new().limit(limit);
         let mut found = Vec::new();
         loop {
             let page = saver.waiting(&query).await?;
@@ -124,10 +115,11 @@ async fn pages(saver: &dyn Checkpointer) -> Outcome {
         }
         same(&format!("pages of {limit}"), found, want.clone())?;
     }
-    let query = |thread: Option<&str>, after: Option<(u64, &str)>, limit: Option<usize>| WaitingQuery {
-        thread: thread.map(ThreadId::from),
-        after: after.map(|(n, thread)| (id(n), ThreadId::from(thread))),
-        limit,
+    let query = |thread: Option<&str>, after: Option<(u64, &str)>, limit: Option<usize>| {
+        WaitingQuery::new()
+            .thread(thread.map(ThreadId::from))
+            .after(after.map(|(n, thread)| (id(n), ThreadId::from(thread))))
+            .limit(limit)
     };
     let cases = [
         (query(None, None, Some(0)), vec![]),
@@ -375,10 +367,7 @@ async fn copied(saver: &dyn Checkpointer) -> Outcome {
     Draft::root(id(5)).store(saver, "other", "").await?;
     saver.copy_thread(&"copy".into(), &"other".into()).await?;
     let other = saver
-        .waiting(&WaitingQuery {
-            thread: Some("other".into()),
-            ..WaitingQuery::default()
-        })
+        .waiting(&WaitingQuery::new().thread(ThreadId::from("other")))
         .await?;
     let other: Vec<_> = other.into_iter().map(brief).collect();
     same("into another", other, vec![entry("other", 2, 2, false)])?;
@@ -476,11 +465,7 @@ async fn thousand(saver: &dyn Checkpointer) -> Outcome {
         Some(entry("many", 2000, 600, true)),
     )?;
     same("in order", all.is_sorted_by(|a, b| a.1 < b.1), true)?;
-    let page = WaitingQuery {
-        after: Some((id(900), "zzz".into())),
-        limit: Some(100),
-        ..WaitingQuery::default()
-    };
+    let page = WaitingQuery::new().after((id(900), "zzz".into())).limit(100);
     let page = saver.waiting(&page).await?;
     let page: Vec<_> = page.into_iter().map(brief).collect();
     let from = all.iter().position(|one| one.1 > id(900).to_string());

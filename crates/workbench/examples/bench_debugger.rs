@@ -218,10 +218,7 @@ async fn questions(checkpoints: usize) {
     print("who wrote a value, 500 writes", &params, long, "ms", WAIT);
     let url = format!("sqlite:{}", folder.path().join("threads.db").display());
     let saver = superstep_storage::open(&url).await.unwrap().checkpointer;
-    let query = ListQuery {
-        thread: Some(thread.as_str().into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread(thread.as_str());
     let began = Instant::now();
     assert!(saver.list(&query).await.unwrap().len() > checkpoints);
     let whole = began.elapsed().as_secs_f64() * 1e3;

@@ -100,10 +100,7 @@ async fn everything(store: &Store, url: &str) -> Result<(), Fault> {
     })
     .await?;
     let total = store.saver.count_threads(&ThreadQuery::default()).await?;
-    let mut page = ThreadQuery {
-        limit: Some(PAGE),
-        ..ThreadQuery::default()
-    };
+    let mut page = ThreadQuery::new().limit(PAGE);
     let (mut threads, mut there, mut damaged, watch) = (0, 0, 0, progress("thread"));
     loop {
         let found = store.saver.threads(&page).await?;

@@ -1,5 +1,7 @@
 //! `superstep threads waiting` and `withdraw`: questions of every thread and every branch.
 
+use std::num::NonZeroUsize;
+
 use serde_json::{Value as Json, json};
 use superstep::{CheckpointAddress, Interrupt, ThreadId, Waiting, WaitingQuery};
 use superstep_workbench::session::{self, Withdrawal};
@@ -35,10 +37,7 @@ async fn asked(store: &Store, page: Vec<Waiting>) -> Result<Vec<Asked>, Fault> {
 
 /// Reads every question that waits on a thread, on any branch.
 pub(crate) async fn of_thread(store: &Store, thread: &ThreadId) -> Result<Vec<Asked>, Fault> {
-    let query = WaitingQuery {
-        thread: Some(thread.clone()),
-        ..WaitingQuery::default()
-    };
+    let query = WaitingQuery::new().thread(thread.clone());
     asked(store, store.saver.waiting(&query).await?).await
 }
 
@@ -68,11 +67,10 @@ pub(crate) async fn waiting(args: &WaitingArgs) -> Result<(), Fault> {
         }
         None => None,
     };
-    let query = WaitingQuery {
-        thread: args.thread.as_deref().map(Into::into),
-        after,
-        limit: args.limit.map(Into::into),
-    };
+    let query = WaitingQuery::new()
+        .thread(args.thread.as_deref().map(ThreadId::from))
+        .after(after)
+        .limit(args.limit.map(NonZeroUsize::get));
     let questions = asked(&store, store.saver.waiting(&query).await?).await?;
     if args.json {
         let described = |asked: &Asked| {

@@ -1,5 +1,7 @@
 //! `superstep state` and `superstep history`: what a thread holds, and how it came there.
 
+use std::num::NonZeroUsize;
+
 use superstep::{CheckpointHead, CheckpointId, Graph, ListQuery, StateRef, StateSnapshot, ThreadId, Value};
 
 use crate::args::threads::Status;
@@ -108,14 +110,12 @@ pub(crate) async fn history(args: &HistoryArgs) -> Result<(), Fault> {
     if let Some(before) = &args.before {
         store.has(&thread, before).await?;
     }
-    let query = ListQuery {
-        thread: Some(thread.clone()),
-        ns: Some("".into()),
-        before: args.before.as_deref().map(Into::into),
-        limit: args.limit.map(Into::into),
-        filter: args.filter.as_ref().map(entries).transpose()?.unwrap_or_default(),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new()
+        .thread(thread.clone())
+        .ns("")
+        .before(args.before.as_deref().map(Into::into))
+        .limit(args.limit.map(NonZeroUsize::get))
+        .filter(args.filter.as_ref().map(entries).transpose()?.unwrap_or_default());
     if args.reading.json {
         let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
         let snapshots = graph.get_state_history(&thread, &query).await?;

@@ -106,13 +106,12 @@ async fn note_outdated(store: &Store) {
 
 async fn list(args: &NamespacesArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.reading.db).await?;
-    let query = NamespaceQuery {
-        prefix: args.under.clone().map(|under| under.0).unwrap_or_default(),
-        suffix: args.suffix.clone().map(|suffix| suffix.0).unwrap_or_default(),
-        max_depth: args.depth.map(Into::into),
-        limit: args.limit.into(),
-        offset: args.offset,
-    };
+    let query = NamespaceQuery::default()
+        .prefix(args.under.clone().map(|under| under.0).unwrap_or_default())
+        .suffix(args.suffix.clone().map(|suffix| suffix.0).unwrap_or_default())
+        .max_depth(args.depth.map(Into::into))
+        .limit(args.limit.get())
+        .offset(args.offset);
     let found = store.memory.list_namespaces(query).await?;
     if args.reading.json {
         return Ok(out::pretty(&found)?);
@@ -132,15 +131,13 @@ async fn list(args: &NamespacesArgs) -> Result<(), Fault> {
 
 async fn search(args: SearchArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.reading.db).await?;
-    let query = StoreQuery {
-        prefix: args.under.map(|under| under.0).unwrap_or_default(),
-        query: args.query,
-        filter: args.filter.unwrap_or(Value::Null),
-        limit: args.limit.into(),
-        offset: args.offset,
-        refresh_ttl: Some(false),
-        ..StoreQuery::default()
-    };
+    let query = StoreQuery::default()
+        .prefix(args.under.map(|under| under.0).unwrap_or_default())
+        .query(args.query)
+        .filter(args.filter.unwrap_or(Value::Null))
+        .limit(args.limit.get())
+        .offset(args.offset)
+        .refresh_ttl(false);
     let by_meaning = query.query.as_deref().is_some_and(|query| !query.is_empty());
     let found = store.memory.search(query).await?;
     if by_meaning {

@@ -1,5 +1,7 @@
 //! `superstep threads` and `superstep delete`.
 
+use std::num::NonZeroUsize;
+
 use serde_json::{Value as Json, json};
 use superstep::{ClaimView, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value};
 use superstep_workbench::session;
@@ -173,17 +175,15 @@ async fn list(args: &ListArgs) -> Result<(), Fault> {
 }
 
 fn query_of(args: &ListArgs) -> Result<ThreadQuery, Fault> {
-    let mut query = ThreadQuery {
-        search: args.search.clone(),
-        status: args.status.map(|status| match status {
+    let mut query = ThreadQuery::new()
+        .search(args.search.clone())
+        .status(args.status.map(|status| match status {
             Status::Done => ThreadStatus::Idle,
             Status::Asking => ThreadStatus::Interrupted,
             Status::Failed => ThreadStatus::Error,
             Status::Paused => ThreadStatus::Pending,
-        }),
-        limit: args.limit.map(Into::into),
-        ..ThreadQuery::default()
-    };
+        }))
+        .limit(args.limit.map(NonZeroUsize::get));
     if let Some(filter) = &args.filter {
         query.filter = entries(filter)?;
     }

@@ -101,13 +101,11 @@ pub trait Checkpointer: Debug + Send + Sync {
         ns: &str,
         id: Option<&CheckpointId>,
     ) -> Result<Option<CheckpointTuple>, StorageError> {
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some(ns.into()),
-            id: id.cloned(),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(thread.clone())
+            .ns(ns)
+            .id(id.cloned())
+            .limit(1);
         Ok(self.list(&query).await?.into_iter().next())
     }
     /// Reads checkpoints without values, newest first. Backends decode no value for it.
@@ -174,20 +172,13 @@ pub trait Checkpointer: Debug + Send + Sync {
     }
     /// Counts the threads that match; `after` and `limit` are ignored.
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
-        let all = ThreadQuery {
-            after: None,
-            limit: None,
-            ..query.clone()
-        };
+        let all = query.clone();
         Ok(self.threads(&all).await?.len() as u64)
     }
     /// Copies every checkpoint, namespace and write to another thread; a missing source is no error. What the other
     /// thread has already stays as it is.
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
-        let of = |thread: &ThreadId| ListQuery {
-            thread: Some(thread.clone()),
-            ..ListQuery::default()
-        };
+        let of = |thread: &ThreadId| ListQuery::new().thread(thread.clone());
         let there = self.heads(&of(to)).await?;
         let there: HashSet<(Name, CheckpointId)> = there.into_iter().map(|head| (head.ns, head.id)).collect();
         let source = self.list(&of(from)).await?.into_iter().rev();
@@ -250,11 +241,9 @@ impl dyn Checkpointer + '_ {
 }
 
 fn roots(thread: Option<&ThreadId>) -> ListQuery {
-    ListQuery {
-        thread: thread.cloned(),
-        ns: Some("".into()),
-        ..ListQuery::default()
-    }
+    let mut query = ListQuery::new().ns("");
+    query.thread = thread.cloned();
+    query
 }
 
 /// Builds the summaries of threads from their root checkpoints, the newest first.

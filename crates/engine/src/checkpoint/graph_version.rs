@@ -98,12 +98,10 @@ impl GraphVersion {
         thread: &ThreadId,
         id: &str,
     ) -> Result<Option<CheckpointHead>, StorageError> {
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some(Self::space(id)),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(thread.clone())
+            .ns(Self::space(id))
+            .limit(1);
         Ok(saver.heads(&query).await?.pop())
     }
 

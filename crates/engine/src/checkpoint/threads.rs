@@ -82,6 +82,7 @@ pub struct ThreadPlace {
 
 /// Criteria for listing threads, the one with the newest head first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ThreadQuery {
     /// Only threads whose id contains this, letters compared without case.
     pub search: Option<String>,
@@ -98,6 +99,41 @@ pub struct ThreadQuery {
 }
 
 impl ThreadQuery {
+    /// Creates a query for every thread.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Sets the text that a listed thread's id contains, letters compared without case; any when `None`.
+    pub fn search(mut self, search: impl Into<Option<String>>) -> Self {
+        self.search = search.into();
+        self
+    }
+    /// Sets the status of listed threads; any when `None`.
+    pub fn status(mut self, status: impl Into<Option<ThreadStatus>>) -> Self {
+        self.status = status.into();
+        self
+    }
+    /// Sets the metadata entries that the newest root checkpoint of a listed thread has.
+    pub fn filter(mut self, filter: Object) -> Self {
+        self.filter = filter;
+        self
+    }
+    /// Sets the moment (ISO-8601, UTC) before which the newest root checkpoint of a listed thread was made; any when
+    /// `None`.
+    pub fn idle_since(mut self, moment: impl Into<Option<String>>) -> Self {
+        self.idle_since = moment.into();
+        self
+    }
+    /// Sets the place in the list after which listed threads stand; its beginning when `None`.
+    pub fn after(mut self, place: impl Into<Option<ThreadPlace>>) -> Self {
+        self.after = place.into();
+        self
+    }
+    /// Sets the largest number of threads to list; all when `None`.
+    pub fn limit(mut self, limit: impl Into<Option<usize>>) -> Self {
+        self.limit = limit.into();
+        self
+    }
     /// Returns whether the thread belongs in the list; `limit` is ignored.
     pub fn matches(&self, thread: &ThreadSummary) -> bool {
         let contains = |needle: &String| {

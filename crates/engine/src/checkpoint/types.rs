@@ -328,6 +328,7 @@ pub struct CheckpointHead {
 
 /// Criteria for listing checkpoints, newest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ListQuery {
     /// Only this thread.
     pub thread: Option<ThreadId>,
@@ -341,6 +342,43 @@ pub struct ListQuery {
     pub filter: Object,
     /// At most this many; `Some(0)` gives none.
     pub limit: Option<usize>,
+}
+
+impl ListQuery {
+    /// Creates a query for every checkpoint of every thread.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Sets the thread: only its checkpoints are listed.
+    pub fn thread(mut self, thread: impl Into<ThreadId>) -> Self {
+        self.thread = Some(thread.into());
+        self
+    }
+    /// Sets the namespace: only its checkpoints are listed.
+    pub fn ns(mut self, ns: impl Into<Name>) -> Self {
+        self.ns = Some(ns.into());
+        self
+    }
+    /// Sets the one checkpoint to list; any when `None`.
+    pub fn id(mut self, id: impl Into<Option<CheckpointId>>) -> Self {
+        self.id = id.into();
+        self
+    }
+    /// Sets the checkpoint before which the listed ones were created; any when `None`.
+    pub fn before(mut self, before: impl Into<Option<CheckpointId>>) -> Self {
+        self.before = before.into();
+        self
+    }
+    /// Sets the metadata entries that a listed checkpoint has.
+    pub fn filter(mut self, filter: Object) -> Self {
+        self.filter = filter;
+        self
+    }
+    /// Sets the largest number of checkpoints to list; all when `None`.
+    pub fn limit(mut self, limit: impl Into<Option<usize>>) -> Self {
+        self.limit = limit.into();
+        self
+    }
 }
 
 /// Reason why a storage operation failed.

@@ -24,6 +24,7 @@ pub struct Waiting {
 
 /// Criteria for listing waiting checkpoints, the oldest checkpoint id first, equal ids by thread.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WaitingQuery {
     /// Only this thread.
     pub thread: Option<ThreadId>,
@@ -31,6 +32,28 @@ pub struct WaitingQuery {
     pub after: Option<(CheckpointId, ThreadId)>,
     /// At most this many; `Some(0)` gives none.
     pub limit: Option<usize>,
+}
+
+impl WaitingQuery {
+    /// Creates a query for every waiting checkpoint.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Sets the thread whose waiting checkpoints are listed; every thread when `None`.
+    pub fn thread(mut self, thread: impl Into<Option<ThreadId>>) -> Self {
+        self.thread = thread.into();
+        self
+    }
+    /// Sets the place in the list after which listed checkpoints stand; its beginning when `None`.
+    pub fn after(mut self, place: impl Into<Option<(CheckpointId, ThreadId)>>) -> Self {
+        self.after = place.into();
+        self
+    }
+    /// Sets the largest number of checkpoints to list; all when `None`.
+    pub fn limit(mut self, limit: impl Into<Option<usize>>) -> Self {
+        self.limit = limit.into();
+        self
+    }
 }
 
 impl dyn Checkpointer + '_ {
@@ -60,11 +83,7 @@ async fn look(saver: &dyn Checkpointer, query: &WaitingQuery) -> Result<Vec<Wait
     };
     let mut found = Vec::new();
     for summary in threads {
-        let heads = ListQuery {
-            thread: Some(summary.thread.clone()),
-            ns: Some("".into()),
-            ..ListQuery::default()
-        };
+        let heads = ListQuery::new().thread(summary.thread.clone()).ns("");
         let heads = saver.heads(&heads).await?.into_iter();
         found.extend(heads.filter(|head| head.interrupted > 0).map(|head| Waiting {
             thread: summary.thread.clone(),

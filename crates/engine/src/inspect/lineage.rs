@@ -45,13 +45,11 @@ impl<'a> Lineage<'a> {
     /// Returns a checkpoint that is older than those the lineage began with; `None` when it no longer exists.
     pub async fn get(&mut self, id: &CheckpointId) -> Result<Option<&CheckpointHead>, StorageError> {
         while !self.read.contains_key(id) && *id < self.oldest && !self.ended {
-            let query = ListQuery {
-                thread: Some(self.thread.clone()),
-                ns: Some("".into()),
-                before: Some(self.oldest.clone()),
-                limit: Some(self.page),
-                ..ListQuery::default()
-            };
+            let query = ListQuery::new()
+                .thread(self.thread.clone())
+                .ns("")
+                .before(self.oldest.clone())
+                .limit(self.page);
             let heads = self.saver.heads(&query).await?;
             self.ended = heads.len() < self.page;
             self.page = (self.page * 2).min(LARGEST);

@@ -153,10 +153,7 @@ impl KnownVisits {
         if began.input && began.start == began.newest {
             return Ok(Self::default());
         }
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().thread(thread.clone());
         let heads = saver.heads(&query).await?;
         let (sites, own) = split(&heads, began);
         let mut seen = VisitsRead::default();
@@ -422,12 +419,7 @@ impl Graph {
         let Some(saver) = &self.saver else {
             return Ok(Vec::new());
         };
-        let newest = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some("".into()),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
+        let newest = ListQuery::new().thread(thread.clone()).ns("").limit(1);
         let newest = saver.heads(&newest).await?.into_iter().next().map(|head| head.id);
         let start = checkpoint.cloned().or_else(|| newest.clone());
         let began = RunStart {

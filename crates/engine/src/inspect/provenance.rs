@@ -206,13 +206,11 @@ impl Graph {
         limit: usize,
     ) -> Result<Provenance, StateError> {
         let saver = self.need_saver("provenance")?;
-        let query = ListQuery {
-            thread: Some(at.thread.clone()),
-            ns: Some("".into()),
-            id: at.checkpoint_id.clone(),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(at.thread.clone())
+            .ns("")
+            .id(at.checkpoint_id.clone())
+            .limit(1);
         let missing = || RunError::invalid_request(format!("Thread {} has no such checkpoint.", at.thread));
         let head = saver
             .heads(&query)

@@ -508,11 +508,7 @@ pub(crate) async fn history(
     let Some((graph, ns)) = locate(graph, query.ns.as_deref().unwrap_or_default()) else {
         return Ok(Vec::new());
     };
-    let query = ListQuery {
-        thread: Some(thread.clone()),
-        ns: Some(ns),
-        ..query.clone()
-    };
+    let query = query.clone().thread(thread.clone()).ns(ns);
     let saver = graph.need_saver("get_state_history")?;
     let mut shown = Vec::new();
     for tuple in delta::list(&graph.plan, &**saver, &query).await? {

@@ -211,12 +211,7 @@ async fn ancestry(
     };
     let mut needed = BTreeSet::new();
     for thread in threads {
-        let heads = saver
-            .heads(&ListQuery {
-                thread: Some(thread.clone()),
-                ..ListQuery::default()
-            })
-            .await?;
+        let heads = saver.heads(&ListQuery::new().thread(thread.clone())).await?;
         let mut spaces: BTreeMap<&Name, Vec<&CheckpointHead>> = BTreeMap::new();
         for head in &heads {
             spaces.entry(&head.ns).or_default().push(head);

@@ -88,6 +88,7 @@ pub enum Ranking {
 
 /// A query for items, and their order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StoreQuery {
     /// Items of this namespace and of those below it; all when empty.
     pub prefix: Vec<String>,
@@ -152,10 +153,21 @@ impl StoreQuery {
         self.offset = offset;
         self
     }
+    /// Sets the namespace: its items and those of the namespaces below it are found; all when empty.
+    pub fn prefix(mut self, prefix: Vec<String>) -> Self {
+        self.prefix = prefix;
+        self
+    }
+    /// Decides whether found items get their full time again; the store's configuration decides when `None`.
+    pub fn refresh_ttl(mut self, refresh: impl Into<Option<bool>>) -> Self {
+        self.refresh_ttl = refresh.into();
+        self
+    }
 }
 
 /// A query for namespaces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct NamespaceQuery {
     /// They begin with these labels; `*` stands for any one label.
     pub prefix: Vec<String>,
@@ -188,6 +200,32 @@ impl NamespaceQuery {
             prefix: namespace(prefix),
             ..Self::default()
         }
+    }
+
+    /// Sets the labels that a listed namespace begins with; `*` matches any one label.
+    pub fn prefix(mut self, prefix: Vec<String>) -> Self {
+        self.prefix = prefix;
+        self
+    }
+    /// Sets the labels that a listed namespace ends with; `*` matches any one label.
+    pub fn suffix(mut self, suffix: Vec<String>) -> Self {
+        self.suffix = suffix;
+        self
+    }
+    /// Sets the number of labels to which namespaces are cut; `None` leaves them whole.
+    pub fn max_depth(mut self, depth: impl Into<Option<usize>>) -> Self {
+        self.max_depth = depth.into();
+        self
+    }
+    /// Sets the largest number of namespaces to list.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+    /// Skips this many.
+    pub fn offset(mut self, offset: usize) -> Self {
+        self.offset = offset;
+        self
     }
 
     /// Returns whether a namespace matches the query.

@@ -7,11 +7,7 @@ use superstep::*;
 use crate::support::routes;
 
 async fn ids(saver: &MemorySaver, ns: &str) -> Vec<CheckpointId> {
-    let query = ListQuery {
-        thread: Some("t".into()),
-        ns: Some(ns.into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread("t").ns(ns);
     let heads = saver.heads(&query).await.unwrap();
     heads.into_iter().map(|head| head.id).collect()
 }

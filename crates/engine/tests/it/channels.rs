@@ -29,10 +29,7 @@ fn logging(names: &[&str]) -> StateGraph {
 
 /// Stored checkpoints of a thread, oldest first.
 async fn stored(saver: &MemorySaver) -> Vec<CheckpointTuple> {
-    let query = ListQuery {
-        thread: Some("1".into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread("1");
     let mut tuples = saver.list(&query).await.unwrap();
     tuples.reverse();
     tuples

@@ -64,11 +64,7 @@ fn input() -> Input {
 }
 
 async fn forks(saver: &MemorySaver) -> usize {
-    let query = ListQuery {
-        thread: Some("t".into()),
-        ns: Some("".into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread("t").ns("");
     let heads = saver.heads(&query).await.unwrap();
     let children = |id: &CheckpointId| {
         heads

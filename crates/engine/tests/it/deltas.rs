@@ -49,10 +49,7 @@ fn edit(values: Value, node: &str) -> StateUpdate {
 
 /// One line a checkpoint, oldest first: step, what is stored of `items`, its version, the counters, its stored writes.
 async fn rows(saver: &MemorySaver) -> Vec<String> {
-    let query = ListQuery {
-        thread: Some("1".into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread("1");
     let tuples = saver.list(&query).await.unwrap();
     let row = |tuple: &CheckpointTuple| {
         let checkpoint = &tuple.checkpoint;

@@ -40,10 +40,7 @@ async fn each_run_names_its_version_and_the_thread_keeps_it_once() {
             ["__graph__|one", "__graph__|two"],
             "{durability:?}"
         );
-        let root = ListQuery {
-            ns: Some("".into()),
-            ..ListQuery::default()
-        };
+        let root = ListQuery::new().ns("");
         let history = graph.get_state_history(&"t".into(), &root).await.unwrap();
         let newest = history.first().and_then(|state| state.checkpoint.as_ref());
         assert_eq!(newest.and_then(GraphVersion::of), Some("one"));

@@ -32,10 +32,7 @@ fn bad(options: NodeOptions) -> StateGraph {
 
 /// Stored writes of the step, `task channel=value`, tasks by their first letter of appearance.
 async fn stored(saver: &MemorySaver, thread: &str, step: i64) -> Vec<String> {
-    let query = ListQuery {
-        thread: Some(thread.into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread(thread);
     let tuples = saver.list(&query).await.unwrap();
     let tuple = tuples
         .iter()

@@ -34,13 +34,7 @@ async fn a_linear_graph_stores_what_the_worked_example_says() {
             "-1 input [] -> __start__"
         ]
     );
-    let stored = saver
-        .list(&ListQuery {
-            thread: Some("1".into()),
-            ..Default::default()
-        })
-        .await
-        .unwrap();
+    let stored = saver.list(&ListQuery::new().thread("1")).await.unwrap();
     let text = |tuple: &CheckpointTuple| {
         let versions: Vec<String> = tuple
             .checkpoint

@@ -8,10 +8,7 @@ use superstep::*;
 
 /// The uses that a thread has recorded, in order, as `action namespace/key value`.
 async fn uses(saver: &dyn Checkpointer) -> Vec<String> {
-    let query = ListQuery {
-        thread: Some("t".into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread("t");
     let mut found = Vec::new();
     // They are listed newest first.
     for tuple in saver.list(&query).await.unwrap().into_iter().rev() {

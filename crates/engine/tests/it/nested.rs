@@ -73,10 +73,7 @@ fn all_modes(thread: &str) -> RunConfig {
 }
 
 async fn history(graph: &Graph, ns: &str) -> Vec<StateSnapshot> {
-    let query = ListQuery {
-        ns: Some(ns.into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().ns(ns);
     graph.get_state_history(&"t".into(), &query).await.unwrap()
 }
 
@@ -450,10 +447,7 @@ async fn durability_is_inherited() {
         let graph = outer(&sub(false)).with_checkpointer(saver.clone());
         let config = RunConfig::on("t").durability(durability);
         graph.invoke(input(), config).await.unwrap();
-        let query = ListQuery {
-            thread: Some("t".into()),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().thread("t");
         saver.heads(&query).await.unwrap().len()
     };
     assert_eq!(counted(Durability::Sync).await, 9);

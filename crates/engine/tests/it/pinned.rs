@@ -62,13 +62,7 @@ async fn the_node_does_not_run_and_its_edges_lead_on_from_what_is_pinned() {
     let config = pinned("fetch", json!({"n": 9, "log": ["pinned"]}));
     assert_eq!(log(&graph, config).await, json!(["pinned", "big"]));
     assert_eq!(fetched.load(Ordering::SeqCst), 0);
-    let tuples = saver
-        .list(&ListQuery {
-            thread: Some("t".into()),
-            ..ListQuery::default()
-        })
-        .await
-        .unwrap();
+    let tuples = saver.list(&ListQuery::new().thread("t")).await.unwrap();
     let records = tuples.iter().flat_map(|tuple| {
         records_of(&tuple.pending_writes)
             .map(|(_, record)| (record.pinned, record.decisions.len()))

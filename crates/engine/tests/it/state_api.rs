@@ -1073,21 +1073,12 @@ async fn histories_are_cut_and_addressed() {
         let step = |entry: &StateSnapshot| entry.checkpoint.as_ref().unwrap().metadata.step;
         entries.iter().map(step).collect::<Vec<_>>()
     };
-    let limit = |n| ListQuery {
-        limit: Some(n),
-        ..ListQuery::default()
-    };
+    let limit = |n| ListQuery::new().limit(n);
     assert_eq!(steps(limit(0)).await, [0_i64; 0]);
     assert_eq!(steps(limit(2)).await, [2, 1]);
-    let before = ListQuery {
-        before: cp1.checkpoint_id.clone(),
-        ..limit(1)
-    };
+    let before = limit(1).before(cp1.checkpoint_id.clone());
     assert_eq!(steps(before).await, [0]);
-    let one = ListQuery {
-        id: cp1.checkpoint_id.clone(),
-        ..ListQuery::default()
-    };
+    let one = ListQuery::new().id(cp1.checkpoint_id.clone());
     assert_eq!(steps(one).await, [1]);
 }
 

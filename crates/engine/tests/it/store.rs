@@ -270,13 +270,12 @@ async fn namespaces_are_listed_as_langgraph_lists_them() {
         let (asked, wanted) = (case.at(0).unwrap(), case.at(1).unwrap());
         let number = |name| Some(usize::try_from(asked.get(name)?.as_u64()?).unwrap());
         let labels = |name| asked.get(name).map(strings).unwrap_or_default();
-        let query = NamespaceQuery {
-            prefix: labels("prefix"),
-            suffix: labels("suffix"),
-            max_depth: number("max_depth"),
-            limit: number("limit").unwrap_or(100),
-            offset: number("offset").unwrap_or(0),
-        };
+        let query = NamespaceQuery::default()
+            .prefix(labels("prefix"))
+            .suffix(labels("suffix"))
+            .max_depth(number("max_depth"))
+            .limit(number("limit").unwrap_or(100))
+            .offset(number("offset").unwrap_or(0));
         let got = store.list_namespaces(query).await.unwrap();
         let wanted: Vec<Vec<String>> = wanted.as_array().unwrap().iter().map(strings).collect();
         assert_eq!(got, wanted, "{asked}");
@@ -312,11 +311,9 @@ async fn vectors_score_as_in_langgraph() {
     let config = StoreConfig::default().index(VectorIndex::new(Arc::new(Letters)).fields(["text"]));
     let store = MemoryStore::with_config(config);
     fill(&store, "v", facts.get("values").unwrap()).await;
-    let query = StoreQuery {
-        prefix: namespace(&["v"]),
-        query: facts.get("query").unwrap().as_str().map(str::to_owned),
-        ..StoreQuery::default()
-    };
+    let query = StoreQuery::default()
+        .prefix(namespace(&["v"]))
+        .query(facts.get("query").unwrap().as_str().map(str::to_owned));
     let got = store.search(query).await.unwrap();
     assert!(got.windows(2).all(|pair| pair[0].score >= pair[1].score));
     let got: BTreeMap<String, f64> = got

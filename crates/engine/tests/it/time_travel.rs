@@ -350,10 +350,7 @@ async fn histories_filter_by_metadata() {
     let count = |filter: Value| {
         let graph = graph.clone();
         async move {
-            let query = ListQuery {
-                filter: filter.as_object().unwrap().clone(),
-                ..Default::default()
-            };
+            let query = ListQuery::new().filter(filter.as_object().unwrap().clone());
             graph.get_state_history(&"1".into(), &query).await.unwrap().len()
         }
     };

@@ -358,29 +358,29 @@ impl StoreNode {
                     Some(minutes) => Duration::try_from_secs_f64(minutes * 60.0).map_or(Ttl::Never, Ttl::For),
                 })
             }
-            StoreAction::Search => StoreOp::Search(StoreQuery {
-                prefix: namespace,
-                query: match &self.query {
-                    Some(query) => Some(query.render(scope)?).filter(|query| !query.trim().is_empty()),
-                    None => None,
-                },
-                ranking: match self.config.by {
-                    QueryMethod::Auto => Ranking::Auto,
-                    QueryMethod::Words => Ranking::Words,
-                    QueryMethod::Vectors => Ranking::Vectors,
-                },
-                filter: match &self.filter {
-                    Some(filter) => filter.eval(scope)?,
-                    None => Value::Null,
-                },
-                limit: self.config.limit,
-                ..StoreQuery::default()
-            }),
-            StoreAction::Namespaces => StoreOp::ListNamespaces(NamespaceQuery {
-                prefix: namespace,
-                limit: self.config.limit,
-                ..NamespaceQuery::default()
-            }),
+            StoreAction::Search => StoreOp::Search(
+                StoreQuery::default()
+                    .prefix(namespace)
+                    .query(match &self.query {
+                        Some(query) => Some(query.render(scope)?).filter(|query| !query.trim().is_empty()),
+                        None => None,
+                    })
+                    .ranking(match self.config.by {
+                        QueryMethod::Auto => Ranking::Auto,
+                        QueryMethod::Words => Ranking::Words,
+                        QueryMethod::Vectors => Ranking::Vectors,
+                    })
+                    .filter(match &self.filter {
+                        Some(filter) => filter.eval(scope)?,
+                        None => Value::Null,
+                    })
+                    .limit(self.config.limit),
+            ),
+            StoreAction::Namespaces => StoreOp::ListNamespaces(
+                NamespaceQuery::default()
+                    .prefix(namespace)
+                    .limit(self.config.limit),
+            ),
         })
     }
 }

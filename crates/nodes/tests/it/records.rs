@@ -15,10 +15,7 @@ pub(crate) async fn records(
     thread: &str,
 ) -> BTreeMap<String, TaskRecord> {
     let mut found = BTreeMap::new();
-    let query = ListQuery {
-        thread: Some(thread.into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread(thread);
     for tuple in saver.list(&query).await.unwrap() {
         let at = StateRef::at(thread, tuple.checkpoint.id.clone());
         let tasks = graph.get_state(&at).await.unwrap().tasks;

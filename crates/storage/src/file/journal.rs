@@ -91,11 +91,9 @@ impl Loaded {
         if waiting.is_empty() {
             return None;
         }
-        let root = ListQuery {
-            ns: Some("".into()),
-            filter: [("source", Source::Input.as_str())].into_iter().collect(),
-            ..ListQuery::default()
-        };
+        let root = ListQuery::new()
+            .ns("")
+            .filter([("source", Source::Input.as_str())].into_iter().collect());
         let inputs = self.saver.heads(&root).now_or_never()?.ok()?;
         let after: HashSet<CheckpointId> = inputs.into_iter().filter_map(|head| head.parent).collect();
         let mut writes = Vec::new();
@@ -137,11 +135,7 @@ impl Loaded {
 
     /// Returns which checkpoints can still be read, for anyone who cannot list them.
     fn readable(&self) -> String {
-        let newest = ListQuery {
-            ns: Some("".into()),
-            limit: Some(NAMED + 1),
-            ..ListQuery::default()
-        };
+        let newest = ListQuery::new().ns("").limit(NAMED + 1);
         let heads = self
             .saver
             .heads(&newest)

@@ -178,13 +178,11 @@ impl View {
             for page in ids.chunks(PAGE) {
                 progress.at(done, total.unsigned_abs())?;
                 done += page.len() as u64;
-                let query = ListQuery {
-                    thread: Some(thread.into()),
-                    ns: Some(ns.into()),
-                    before: before.take(),
-                    limit: Some(page.len()),
-                    ..ListQuery::default()
-                };
+                let query = ListQuery::new()
+                    .thread(thread)
+                    .ns(ns)
+                    .before(before.take())
+                    .limit(page.len());
                 before = page.last().map(|id| CheckpointId::new(id.as_str()));
                 match self.list(&query).await {
                     Ok(_) => {}

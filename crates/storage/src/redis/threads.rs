@@ -135,12 +135,7 @@ impl Writer {
             if epoch.is_empty() {
                 return Ok(Removal::default());
             }
-            let query = ListQuery {
-                thread: Some(from.clone()),
-                ns: Some("".into()),
-                limit: Some(1),
-                ..ListQuery::default()
-            };
+            let query = ListQuery::new().thread(from.clone()).ns("").limit(1);
             let head = self.server.heads(&query).await?.pop();
             let words = |word: &str| word.as_bytes().to_vec();
             let arguments = vec![
@@ -176,10 +171,7 @@ impl Writer {
             return Ok(false);
         }
         let there: HashSet<Vec<u8>> = self.server.index_of(to).await?.into_iter().collect();
-        let query = ListQuery {
-            thread: Some(from.clone()),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().thread(from.clone());
         let mut commits = Vec::new();
         for tuple in self.server.list(&query).await?.into_iter().rev() {
             if there.contains(&index_key(&tuple.ns, &tuple.checkpoint.id)) {

@@ -63,10 +63,7 @@ pub async fn retain(
     watch: Watch<'_>,
 ) -> Result<Removal, StorageError> {
     let idle = u64::try_from(rule.idle.as_millis()).unwrap_or(u64::MAX);
-    let mut query = ThreadQuery {
-        idle_since: Some(iso8601(now.saturating_sub(idle))),
-        ..ThreadQuery::default()
-    };
+    let mut query = ThreadQuery::new().idle_since(iso8601(now.saturating_sub(idle)));
     let total = saver.count_threads(&query).await?;
     query.limit = Some(PAGE);
     let mut sum = Removal {

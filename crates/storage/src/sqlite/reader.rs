@@ -141,13 +141,11 @@ impl View<'_> {
         ns: &str,
         id: Option<&CheckpointId>,
     ) -> Result<Option<CheckpointTuple>, SqliteFault> {
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some(ns.into()),
-            id: id.cloned(),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(thread.clone())
+            .ns(ns)
+            .id(id.cloned())
+            .limit(1);
         Ok(self.tuples(&query)?.pop())
     }
 
@@ -181,13 +179,11 @@ impl View<'_> {
         id: Option<&CheckpointId>,
         keys: &[Name],
     ) -> Result<Option<ChannelValues>, SqliteFault> {
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some(ns.into()),
-            id: id.cloned(),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(thread.clone())
+            .ns(ns)
+            .id(id.cloned())
+            .limit(1);
         let spaces = self.spaces(&query)?;
         let Some((space, seq, head)) = self.select(&query, &spaces)?.pop() else {
             return Ok(None);

@@ -95,11 +95,9 @@ mod tests {
     async fn same(saver: &SqliteSaver, memory: &MemorySaver, when: &str) {
         for step in [-1, 0, 1, 40, 52, 90, 127, 128, 129, 250, 299, 300, 4000] {
             for thread in ["a", "many 3", "copy"] {
-                let query = ListQuery {
-                    thread: Some(thread.into()),
-                    filter: [("step", json!(step))].into_iter().collect(),
-                    ..ListQuery::default()
-                };
+                let query = ListQuery::new()
+                    .thread(thread)
+                    .filter([("step", json!(step))].into_iter().collect());
                 let ids =
                     |heads: Vec<CheckpointHead>| heads.into_iter().map(|head| head.id).collect::<Vec<_>>();
                 let found = ids(saver.heads(&query).await.expect("finds"));

@@ -67,10 +67,7 @@ impl View<'_> {
     }
 
     pub(super) fn count_threads(&mut self, query: &ThreadQuery) -> Result<u64, SqliteFault> {
-        let all = ThreadQuery {
-            after: None,
-            ..query.clone()
-        };
+        let all = query.clone();
         let mut count = 0;
         self.matching(&all, |_, _, _| {
             count += 1;
@@ -161,10 +158,7 @@ impl View<'_> {
                 };
                 Ok((row.get(0)?, created))
             })?;
-        let query = ListQuery {
-            id: Some(id),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().id(id);
         let head = self.select_in(&query, space, 1)?.pop();
         let (_, head) = head
             .ok_or_else(|| SqliteFault::corrupt(format!("Thread {}", space.thread), "its head is missing"))?;

@@ -274,10 +274,7 @@ impl View<'_> {
     }
 
     fn read_whole(&mut self, space: &Space, seq: i64, id: &CheckpointId) -> Result<(), SqliteFault> {
-        let query = ListQuery {
-            id: Some(id.clone()),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().id(id.clone());
         match self.select_in(&query, space, 1)?.pop() {
             Some((found, head)) if found == seq => self.tuple(space, seq, head).map(drop),
             _ => Err(SqliteFault::corrupt(space.place(id), "it is not found by its id")),

@@ -61,12 +61,10 @@ const ITEMS: usize = 200;
 pub async fn items(from: &dyn Store, to: &dyn Store) -> Result<u64, StoreError> {
     let (mut count, mut offset) = (0, 0);
     loop {
-        let query = StoreQuery {
-            limit: ITEMS,
-            offset,
-            refresh_ttl: Some(false),
-            ..StoreQuery::default()
-        };
+        let query = StoreQuery::default()
+            .limit(ITEMS)
+            .offset(offset)
+            .refresh_ttl(false);
         let page = from.search(query).await?;
         offset += page.len();
         let known = page.iter().map(|item| StoreOp::Get {

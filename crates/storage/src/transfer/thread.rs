@@ -74,12 +74,7 @@ impl<'a> Reader<'a> {
         saver: &'a dyn Checkpointer,
         thread: &'a ThreadId,
     ) -> Result<Self, TransferError> {
-        let heads = saver
-            .heads(&ListQuery {
-                thread: Some(thread.clone()),
-                ..ListQuery::default()
-            })
-            .await?;
+        let heads = saver.heads(&ListQuery::new().thread(thread.clone())).await?;
         if heads.is_empty() {
             return Err(TransferError::NoThread(thread.clone()));
         }
@@ -192,11 +187,7 @@ impl<'a> Writer<'a> {
         saver: &'a dyn Checkpointer,
         thread: &'a ThreadId,
     ) -> Result<Self, TransferError> {
-        let any = ListQuery {
-            thread: Some(thread.clone()),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
+        let any = ListQuery::new().thread(thread.clone()).limit(1);
         if !saver.heads(&any).await?.is_empty() {
             return Err(TransferError::Taken(thread.clone()));
         }

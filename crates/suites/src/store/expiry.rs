@@ -6,10 +6,7 @@ pub(super) async fn expired(bench: &Bench) -> Outcome {
     let store = &bench.store;
     fill(bench, &["t"], &[("k", json!({"t": "word"}))]).await?;
     bench.clock.advance(MINUTE - SECOND * 2);
-    let unread = StoreQuery {
-        refresh_ttl: Some(false),
-        ..StoreQuery::under(&["t"])
-    };
+    let unread = StoreQuery::under(&["t"]).refresh_ttl(false);
     same("a second before", search(bench, unread.clone()).await?.len(), 1)?;
     bench.clock.advance(SECOND);
     same("get", store.get(&["t"], "k").await?, None)?;
@@ -49,10 +46,7 @@ pub(super) async fn ttl_of_put(bench: &Bench) -> Outcome {
     ];
     bench.store.batch(ops).await?;
     let alive = async || {
-        let query = StoreQuery {
-            refresh_ttl: Some(false),
-            ..StoreQuery::under(&["t"])
-        };
+        let query = StoreQuery::under(&["t"]).refresh_ttl(false);
         Ok::<_, Mismatch>(sorted(search(bench, query).await?).join(" "))
     };
     same("all", alive().await?, "default forever long".to_owned())?;
@@ -100,10 +94,7 @@ pub(super) async fn not_refreshed(bench: &Bench) -> Outcome {
         key: "got".to_owned(),
         refresh_ttl: Some(false),
     };
-    let find = StoreOp::Search(StoreQuery {
-        refresh_ttl: Some(false),
-        ..StoreQuery::under(&["t", "found"])
-    });
+    let find = StoreOp::Search(StoreQuery::under(&["t", "found"]).refresh_ttl(false));
     let answers = store.batch(vec![get, find]).await?;
     same(
         "read",

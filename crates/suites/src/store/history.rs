@@ -89,22 +89,23 @@ impl Dice {
                     Ttl::For(MINUTE * 2),
                 ]),
             },
-            8 => StoreOp::ListNamespaces(NamespaceQuery {
-                prefix: self.pick(&[vec![], vec!["a".to_owned()], vec!["*".to_owned(), "b".to_owned()]]),
-                suffix: self.pick(&[vec![], vec![], vec!["ab".to_owned()]]),
-                max_depth: self.pick(&[None, None, Some(1), Some(2)]),
-                limit: 50,
-                offset: self.roll(3) as usize,
-            }),
-            _ => StoreOp::Search(StoreQuery {
-                prefix: self.namespace(0),
-                query: None,
-                ranking: Ranking::Auto,
-                filter: self.filter(),
-                limit: self.pick(&[1, 3, 1000]),
-                offset: self.pick(&[0, 0, 2]),
-                refresh_ttl,
-            }),
+            8 => StoreOp::ListNamespaces(
+                NamespaceQuery::default()
+                    .prefix(self.pick(&[vec![], vec!["a".to_owned()], vec!["*".to_owned(), "b".to_owned()]]))
+                    .suffix(self.pick(&[vec![], vec![], vec!["ab".to_owned()]]))
+                    .max_depth(self.pick(&[None, None, Some(1), Some(2)]))
+                    .limit(50)
+                    .offset(self.roll(3) as usize),
+            ),
+            _ => StoreOp::Search(
+                StoreQuery::default()
+                    .prefix(self.namespace(0))
+                    .ranking(Ranking::Auto)
+                    .filter(self.filter())
+                    .limit(self.pick(&[1, 3, 1000]))
+                    .offset(self.pick(&[0, 0, 2]))
+                    .refresh_ttl(refresh_ttl),
+            ),
         }
     }
 }
@@ -135,15 +136,13 @@ pub(super) async fn history(bench: &Bench) -> Outcome {
         );
         same(&what, got, want)?;
         for ranking in [Ranking::Auto, Ranking::Words] {
-            let query = StoreQuery {
-                query: Some(dice.pick(&["ab", "dd x", "abc aa", "ä"]).to_owned()),
-                ranking,
-                limit: 1000,
-                prefix: dice.namespace(0),
-                refresh_ttl: Some(false),
-                filter: dice.filter(),
-                ..StoreQuery::default()
-            };
+            let query = StoreQuery::default()
+                .query(dice.pick(&["ab", "dd x", "abc aa", "ä"]).to_owned())
+                .ranking(ranking)
+                .limit(1000)
+                .prefix(dice.namespace(0))
+                .refresh_ttl(false)
+                .filter(dice.filter());
             let what = format!("round {round}, {query:?}");
             // Words are weighed by each backend in its own way.
             let cosines = ranking == Ranking::Auto && bench.indexed;

@@ -157,11 +157,9 @@ pub(super) async fn list_matches(bench: &Bench) -> Outcome {
         bench.store.put(namespace, "k", json!({})).await?;
     }
     let ask = async |prefix: &[&str], suffix: &[&str], max_depth: Option<usize>| {
-        let query = NamespaceQuery {
-            suffix: superstep::store::namespace(suffix),
-            max_depth,
-            ..NamespaceQuery::under(prefix)
-        };
+        let query = NamespaceQuery::under(prefix)
+            .suffix(superstep::store::namespace(suffix))
+            .max_depth(max_depth);
         list(bench, query).await
     };
     let want = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
@@ -216,12 +214,10 @@ pub(super) async fn list_pages(bench: &Bench) -> Outcome {
     let puts = (0..250).map(|n| StoreOp::put(&["page", &format!("{n:03}"), "x"], "k", json!({})));
     bench.store.batch(puts.collect::<Result<_, _>>()?).await?;
     let page = async |max_depth, offset, limit| {
-        let query = NamespaceQuery {
-            max_depth,
-            offset,
-            limit,
-            ..NamespaceQuery::default()
-        };
+        let query = NamespaceQuery::default()
+            .max_depth(max_depth)
+            .offset(offset)
+            .limit(limit);
         list(bench, query).await
     };
     same(

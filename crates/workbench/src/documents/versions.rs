@@ -67,11 +67,9 @@ async fn of_threads(saver: &dyn Checkpointer, keys: &[String]) -> Result<Vec<Gra
     let mut by_version: BTreeMap<String, (String, u32)> = BTreeMap::new();
     let mut order = Vec::new();
     for key in keys {
-        let query = ThreadQuery {
-            filter: of_graph(Object::new(), key),
-            limit: Some(THREADS),
-            ..ThreadQuery::default()
-        };
+        let query = ThreadQuery::new()
+            .filter(of_graph(Object::new(), key))
+            .limit(THREADS);
         for thread in saver.threads(&query).await? {
             let Some(version) = GraphVersion::of(&thread.head) else {
                 continue;

@@ -238,10 +238,7 @@ impl Workbench {
     }
 
     async fn waiting_in(&self, thread: Option<ThreadId>) -> Result<Vec<Waiting>, Problem> {
-        let query = WaitingQuery {
-            thread,
-            ..WaitingQuery::default()
-        };
+        let query = WaitingQuery::new().thread(thread);
         self.saver().waiting(&query).await.map_err(Problem::from)
     }
 }

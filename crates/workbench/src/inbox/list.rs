@@ -82,11 +82,10 @@ fn address(thread_id: &str, checkpoint: &CheckpointId) -> CheckpointAddress {
 impl Workbench {
     pub(crate) async fn inbox_list(self: &Arc<Self>, request: ListInbox) -> Result<Inbox, Problem> {
         let limit = page_size(request.limit, PAGE);
-        let query = WaitingQuery {
-            thread: request.thread_id.as_deref().map(Into::into),
-            after: request.after.as_deref().map(place).transpose()?,
-            limit: Some(limit.saturating_add(1)),
-        };
+        let query = WaitingQuery::new()
+            .thread(request.thread_id.as_deref().map(ThreadId::from))
+            .after(request.after.as_deref().map(place).transpose()?)
+            .limit(limit.saturating_add(1));
         // A run may end while the page is read: what it answers by now waits no more in a moment.
         let leaving: HashSet<String> = (self.runs.being_answered().into_iter())
             .flat_map(|(_, _, answers)| answers)

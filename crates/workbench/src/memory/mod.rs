@@ -72,11 +72,9 @@ impl Workbench {
         self: &Arc<Self>,
         request: ListNamespaces,
     ) -> Result<NamespaceList, Problem> {
-        let query = NamespaceQuery {
-            limit: NAMESPACES + 1,
-            offset: request.offset.unwrap_or(0) as usize,
-            ..NamespaceQuery::default()
-        };
+        let query = NamespaceQuery::default()
+            .limit(NAMESPACES + 1)
+            .offset(request.offset.unwrap_or(0) as usize);
         let found = self.store().list_namespaces(query).await?;
         let (namespaces, more) = page(found, NAMESPACES);
         Ok(NamespaceList { namespaces, more })
@@ -87,18 +85,16 @@ impl Workbench {
             .limit
             .map_or(ITEMS.0, |limit| limit as usize)
             .clamp(1, ITEMS.1);
-        let query = StoreQuery {
-            prefix: request.namespace,
-            query: request.query.filter(|query| !query.trim().is_empty()),
-            ranking: request.by.map_or(Ranking::Auto, |by| match by {
+        let query = StoreQuery::default()
+            .prefix(request.namespace)
+            .query(request.query.filter(|query| !query.trim().is_empty()))
+            .ranking(request.by.map_or(Ranking::Auto, |by| match by {
                 FoundBy::Words => Ranking::Words,
                 FoundBy::Vectors => Ranking::Vectors,
-            }),
-            limit: limit + 1,
-            offset: request.offset.unwrap_or(0) as usize,
-            refresh_ttl: Some(false),
-            ..StoreQuery::default()
-        };
+            }))
+            .limit(limit + 1)
+            .offset(request.offset.unwrap_or(0) as usize)
+            .refresh_ttl(false);
         let found = self.store().search(query).await?;
         let (found, more) = page(found, limit);
         let items = found.into_iter().map(|item| shown(item, values::view)).collect();

@@ -316,14 +316,11 @@ impl Desk {
 
     /// Returns the threads that may have results.
     async fn threads(&self, frame: &Frame<'_>) -> Result<SearchedThreads, Problem> {
-        let query = ThreadQuery {
-            status: match frame.status {
-                Some(RunStatus::Done) => Some(ThreadStatus::Idle),
-                Some(RunStatus::Asking) => Some(ThreadStatus::Interrupted),
-                _ => None,
-            },
-            ..ThreadQuery::default()
-        };
+        let query = ThreadQuery::new().status(match frame.status {
+            Some(RunStatus::Done) => Some(ThreadStatus::Idle),
+            Some(RunStatus::Asking) => Some(ThreadStatus::Interrupted),
+            _ => None,
+        });
         let all = SearchedThreads::all(self.saver.clone(), query);
         let (Some(words), Some(path)) = (frame.words, &self.index) else {
             return Ok(all);

@@ -86,11 +86,7 @@ pub(super) struct ThreadHistory<'a> {
 }
 
 fn query(summary: &ThreadSummary) -> ListQuery {
-    ListQuery {
-        thread: Some(summary.thread.clone()),
-        ns: Some("".into()),
-        ..ListQuery::default()
-    }
+    ListQuery::new().thread(summary.thread.clone()).ns("")
 }
 
 /// Returns the state keys of a checkpoint; keys that were never written have their initial values.
@@ -238,12 +234,9 @@ impl<'a> ThreadHistory<'a> {
         directory: &dyn Directory,
     ) -> Result<Vec<Read>, Problem> {
         let end = self.next(from);
-        let query = ListQuery {
-            before: self.heads.get(end).map(|next| next.id.clone()),
-            // While a run goes on, there may be newer ones by now.
-            limit: Some(end - from + 8),
-            ..query(self.summary)
-        };
+        let before = self.heads.get(end).map(|next| next.id.clone());
+        // While a run goes on, there may be newer ones by now.
+        let query = query(self.summary).before(before).limit(end - from + 8);
         let stored = match self.short.take() {
             Some(stored) => stored,
             None => stored(self.saver, &query, self.wanted).await?,
@@ -274,10 +267,7 @@ impl<'a> ThreadHistory<'a> {
         place: usize,
         directory: &dyn Directory,
     ) -> Result<Option<Object>, Problem> {
-        let query = ListQuery {
-            id: Some(self.heads[place].id.clone()),
-            ..query(self.summary)
-        };
+        let query = query(self.summary).id(self.heads[place].id.clone());
         let found = stored(self.saver, &query, self.wanted).await?;
         let mut rebuilt = self.rebuilt(&found, &query, directory).await?;
         Ok(found.first().map(|stored| {

@@ -50,10 +50,7 @@ impl SoughtItem {
         thread: &ThreadId,
         title: &str,
     ) -> Result<Vec<ItemUse>, StorageError> {
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().thread(thread.clone());
         let mut found = Vec::new();
         for page in saver.heads(&query).await?.chunks(AT_ONCE) {
             let address = |head: &CheckpointHead| {

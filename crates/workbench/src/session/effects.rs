@@ -19,10 +19,7 @@ pub async fn effects_after(
     checkpoint: Option<&CheckpointId>,
 ) -> Result<EffectList, Problem> {
     let done = graph.effects_after(thread, checkpoint).await?;
-    let query = WaitingQuery {
-        thread: Some(thread.clone()),
-        ..WaitingQuery::default()
-    };
+    let query = WaitingQuery::new().thread(thread.clone());
     let waiting = saver.waiting(&query).await?;
     let elsewhere = waiting
         .iter()

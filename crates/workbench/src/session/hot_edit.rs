@@ -98,21 +98,15 @@ impl Stand {
         thread: &ThreadId,
         head: &CheckpointHead,
     ) -> Result<Self, StorageError> {
-        let of = |ns: Option<Name>, id: Option<CheckpointId>, limit: usize| ListQuery {
-            thread: Some(thread.clone()),
-            ns,
-            id,
-            limit: Some(limit),
-            ..ListQuery::default()
-        };
+        let of_thread = ListQuery::new().thread(thread.clone());
         let address = CheckpointAddress::new(thread.clone(), head.ns.clone(), head.id.clone());
         let tasks = open_tasks(head, &saver.writes_of(address).await?);
-        let here = of(Some(head.ns.clone()), Some(head.id.clone()), 1);
+        let here = of_thread.clone().ns(head.ns.clone()).id(head.id.clone()).limit(1);
         let values = saver.heads_with(&here, &[]).await?.pop();
         let keys = values.map(|(_, values)| values.keys().cloned().collect());
         let mut nested = BTreeMap::new();
         if !tasks.is_empty() {
-            for inner in saver.heads(&of(None, None, NESTED)).await? {
+            for inner in saver.heads(&of_thread.limit(NESTED)).await? {
                 // A nested checkpoint is younger than the one that it belongs to.
                 let outermost = inner.ns.split([':', '|']).next();
                 let within = |task: &OpenTask| outermost == Some(task.node.as_str());

@@ -157,11 +157,7 @@ impl Workbench {
     /// Returns every thread of the database in use, or those without a change since a moment, with the number of their
     /// checkpoints.
     async fn stored(&self, idle_since: Option<String>) -> Result<HashMap<ThreadId, u64>, Problem> {
-        let mut query = ThreadQuery {
-            idle_since,
-            limit: Some(PAGE),
-            ..ThreadQuery::default()
-        };
+        let mut query = ThreadQuery::new().idle_since(idle_since).limit(PAGE);
         let (saver, mut found) = (self.saver(), HashMap::new());
         loop {
             let page = saver.threads(&query).await?;

@@ -127,13 +127,11 @@ impl Workbench {
     ) -> Result<Vec<ThreadSummary>, Problem> {
         let mut found = Vec::new();
         for filter in &wanted.filters {
-            let query = ThreadQuery {
-                status: wanted.stored,
-                filter: filter.clone(),
-                after: after.cloned(),
-                limit: Some(limit),
-                ..ThreadQuery::default()
-            };
+            let query = ThreadQuery::new()
+                .status(wanted.stored)
+                .filter(filter.clone())
+                .after(after.cloned())
+                .limit(limit);
             let page = self.saver().threads(&query).await;
             found.extend(page?);
         }
@@ -147,11 +145,7 @@ impl Workbench {
     async fn count(&self, wanted: &ThreadFilter) -> Result<u64, Problem> {
         let mut count = 0;
         for filter in &wanted.filters {
-            let query = ThreadQuery {
-                status: wanted.stored,
-                filter: filter.clone(),
-                ..ThreadQuery::default()
-            };
+            let query = ThreadQuery::new().status(wanted.stored).filter(filter.clone());
             let found = self.saver().count_threads(&query).await;
             count += found?;
         }

@@ -93,13 +93,11 @@ impl Workbench {
         id: Option<&str>,
         limit: Option<usize>,
     ) -> Result<Vec<CheckpointHead>, Problem> {
-        let query = ListQuery {
-            thread: Some(thread_id.into()),
-            ns: Some("".into()),
-            id: id.map(CheckpointId::from),
-            limit,
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(thread_id)
+            .ns("")
+            .id(id.map(CheckpointId::from))
+            .limit(limit);
         self.saver().heads(&query).await.map_err(Problem::from)
     }
 
@@ -187,13 +185,11 @@ impl Workbench {
         request: ListCheckpoints,
     ) -> Result<CheckpointList, Problem> {
         let limit = page_size((request.limit > 0).then_some(request.limit), 500);
-        let query = ListQuery {
-            thread: Some(request.thread_id.as_str().into()),
-            ns: Some("".into()),
-            before: request.before.as_deref().map(CheckpointId::from),
-            limit: Some(limit + 1),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(request.thread_id.as_str())
+            .ns("")
+            .before(request.before.as_deref().map(CheckpointId::from))
+            .limit(limit + 1);
         let heads = self.saver().heads(&query).await?;
         if heads.is_empty() && request.before.is_none() && self.ledger.thread(&request.thread_id)?.is_none() {
             return Err(no_thread(&request.thread_id));

@@ -59,12 +59,10 @@ impl Workbench {
             0 => STEPS,
             limit => limit,
         } as usize;
-        let query = ListQuery {
-            ns: Some(request.ns.as_str().into()),
-            before: request.before.as_deref().map(CheckpointId::from),
-            limit: Some(limit + 1),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .ns(request.ns.as_str())
+            .before(request.before.as_deref().map(CheckpointId::from))
+            .limit(limit + 1);
         let history = built
             .graph
             .get_state_history(&request.thread_id.as_str().into(), &query)

@@ -183,13 +183,11 @@ impl Workbench {
         let began: Object = [("source", Value::from("input")), ("step", Value::from(-1))]
             .into_iter()
             .collect();
-        let query = ListQuery {
-            thread: Some(summary.thread.clone()),
-            ns: Some("".into()),
-            filter: began,
-            limit: Some(1),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(summary.thread.clone())
+            .ns("")
+            .filter(began)
+            .limit(1);
         let first = self.saver().heads(&query).await?;
         let mut title = None;
         if let Some(first) = first.first() {

@@ -129,12 +129,12 @@ impl std::fmt::Debug for Bench {
 
 /// Reads the checkpoint that a grid begins at, and the thread's current one.
 async fn moments(setting: &Setting) -> Result<(CheckpointHead, CheckpointHead), Problem> {
-    let query = |id: Option<&CheckpointId>| ListQuery {
-        thread: Some(setting.thread.clone()),
-        ns: Some("".into()),
-        id: id.cloned(),
-        limit: Some(1),
-        ..ListQuery::default()
+    let query = |id: Option<&CheckpointId>| {
+        ListQuery::new()
+            .thread(setting.thread.clone())
+            .ns("")
+            .id(id.cloned())
+            .limit(1)
     };
     let newest = setting.saver.heads(&query(None)).await?.into_iter().next();
     let newest = newest.ok_or_else(|| {
@@ -167,12 +167,10 @@ async fn moments(setting: &Setting) -> Result<(CheckpointHead, CheckpointHead), 
 
 /// Returns the last checkpoint that followed a moment, ignoring what-if branches.
 async fn followed(setting: &Setting, moment: &CheckpointHead) -> Result<Option<CheckpointHead>, Problem> {
-    let query = ListQuery {
-        thread: Some(setting.thread.clone()),
-        ns: Some("".into()),
-        limit: Some(MOST_HEADS),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new()
+        .thread(setting.thread.clone())
+        .ns("")
+        .limit(MOST_HEADS);
     let mut heads = setting.saver.heads(&query).await?;
     heads.sort_by(|a, b| a.id.cmp(&b.id));
     let mut after: HashSet<&CheckpointId> = HashSet::from([&moment.id]);

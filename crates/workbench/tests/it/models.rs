@@ -68,11 +68,7 @@ async fn answered(app: &mut App, thread: &str, more: Value) -> Value {
 async fn heads(dir: &Path, thread: &str) -> Vec<CheckpointHead> {
     let url = format!("sqlite:{}", dir.join("threads.db").display());
     let storage = superstep_storage::open(&url).await.unwrap();
-    let query = ListQuery {
-        thread: Some(thread.into()),
-        ns: Some("".into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread(thread).ns("");
     storage.checkpointer.heads(&query).await.unwrap()
 }
 

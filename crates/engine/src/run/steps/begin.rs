@@ -157,12 +157,10 @@ impl Loop {
         if addressed
             && let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread)
         {
-            let query = ListQuery {
-                thread: Some(thread.clone()),
-                ns: Some(tuple.ns.clone()),
-                limit: Some(1),
-                ..ListQuery::default()
-            };
+            let query = ListQuery::new()
+                .thread(thread.clone())
+                .ns(tuple.ns.clone())
+                .limit(1);
             let head = saver.heads(&query).await?.into_iter().next();
             if let Some(head) = &head {
                 // A branch off the past becomes the head, also when the clock was set back meanwhile.

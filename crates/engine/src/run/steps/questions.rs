@@ -96,10 +96,7 @@ impl Loop {
         }
         // Of a checkpoint that the line to this one goes through, and whose step did not finish: an edit or a replay of it
         // began this branch, in this run or in one before.
-        let query = WaitingQuery {
-            thread: Some(thread.clone()),
-            ..WaitingQuery::default()
-        };
+        let query = WaitingQuery::new().thread(thread.clone());
         let mut asking = saver.waiting(&query).await?;
         asking.retain(|waiting| waiting.checkpoint < self.progress.current);
         let oldest = asking.iter().map(|waiting| waiting.checkpoint.clone()).min();
@@ -200,13 +197,11 @@ async fn line(
     let mut parents: HashMap<CheckpointId, Option<CheckpointId>> = HashMap::new();
     let mut before = None;
     loop {
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some("".into()),
-            before: before.take(),
-            limit: Some(PAGE),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(thread.clone())
+            .ns("")
+            .before(before.take())
+            .limit(PAGE);
         let heads = saver.heads(&query).await?;
         before = heads.last().map(|head| head.id.clone());
         let ended = heads.len() < PAGE || before.as_ref().is_none_or(|before| before <= oldest);

@@ -246,11 +246,7 @@ impl MemoryNode {
         input: &Value,
     ) -> Result<NodeOutput, NodeError> {
         let namespace = extract.namespace.render(&Scope::of(context, input))?;
-        let query = StoreQuery {
-            prefix: namespace.clone(),
-            limit: KNOWN,
-            ..StoreQuery::default()
-        };
+        let query = StoreQuery::default().prefix(namespace.clone()).limit(KNOWN);
         let answers = asked(context, &self.name, vec![StoreOp::Search(query)]).await?;
         let known = answers.into_iter().next().map_or(Value::Null, shown);
         let facts = extract

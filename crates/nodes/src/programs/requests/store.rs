@@ -153,15 +153,16 @@ impl StoreRequest {
                 refresh_ttl,
             } => {
                 let plain = StoreQuery::default();
-                StoreOp::Search(StoreQuery {
-                    prefix: clean(prefix),
-                    query: query.map(|query| redact(&query).into_owned()),
-                    ranking: by.map_or(Ranking::Auto, Into::into),
-                    filter: redact_value(&filter),
-                    limit: limit.unwrap_or(plain.limit),
-                    offset: offset.unwrap_or(plain.offset),
-                    refresh_ttl,
-                })
+                StoreOp::Search(
+                    StoreQuery::default()
+                        .prefix(clean(prefix))
+                        .query(query.map(|query| redact(&query).into_owned()))
+                        .ranking(by.map_or(Ranking::Auto, Into::into))
+                        .filter(redact_value(&filter))
+                        .limit(limit.unwrap_or(plain.limit))
+                        .offset(offset.unwrap_or(plain.offset))
+                        .refresh_ttl(refresh_ttl),
+                )
             }
             StoreRequest::ListNamespaces {
                 prefix,
@@ -171,13 +172,14 @@ impl StoreRequest {
                 offset,
             } => {
                 let plain = NamespaceQuery::default();
-                StoreOp::ListNamespaces(NamespaceQuery {
-                    prefix: clean(prefix),
-                    suffix: clean(suffix),
-                    max_depth,
-                    limit: limit.unwrap_or(plain.limit),
-                    offset: offset.unwrap_or(plain.offset),
-                })
+                StoreOp::ListNamespaces(
+                    NamespaceQuery::default()
+                        .prefix(clean(prefix))
+                        .suffix(clean(suffix))
+                        .max_depth(max_depth)
+                        .limit(limit.unwrap_or(plain.limit))
+                        .offset(offset.unwrap_or(plain.offset)),
+                )
             }
         })
     }

@@ -76,12 +76,7 @@ impl Server {
         &self,
         thread: &ThreadId,
     ) -> Result<Option<ThreadSummary>, StorageError> {
-        let newest = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some("".into()),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
+        let newest = ListQuery::new().thread(thread.clone()).ns("").limit(1);
         match self.heads(&newest).await?.pop() {
             Some(head) => self.summary(head.id, thread.clone()).await,
             None => Ok(None),
@@ -128,11 +123,7 @@ impl Server {
             let listed = number(self.call(ask, "counting threads").await?) as u64;
             return Ok(listed.saturating_sub(gone));
         }
-        let all = ThreadQuery {
-            after: None,
-            limit: None,
-            ..query.clone()
-        };
+        let all = query.clone();
         Ok(self.threads(&all).await?.len() as u64)
     }
 }

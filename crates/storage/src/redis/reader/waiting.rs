@@ -160,10 +160,7 @@ impl Server {
 
     /// Checks whether the lists differ from the tasks of a thread.
     pub(in crate::redis) async fn is_listed_wrong(&self, thread: &ThreadId) -> Result<bool, StorageError> {
-        let query = WaitingQuery {
-            thread: Some(thread.clone()),
-            ..WaitingQuery::default()
-        };
+        let query = WaitingQuery::new().thread(thread.clone());
         let listed = self.waiting(&query).await?.into_iter();
         let listed: HashMap<CheckpointId, u32> = listed.map(|one| (one.checkpoint, one.tasks)).collect();
         let asked = self.asked(thread).await?;

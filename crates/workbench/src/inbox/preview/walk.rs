@@ -144,12 +144,10 @@ impl PreviewWalk<'_> {
 
     /// Reads what the tasks of the outermost graph read and decided, by task.
     async fn records(&self, saver: &MemorySaver) -> Result<BTreeMap<String, TaskRecord>, Problem> {
-        let query = ListQuery {
-            thread: Some(self.waiting.checkpoints[0].thread.clone()),
-            ns: Some("".into()),
-            limit: Some(2),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(self.waiting.checkpoints[0].thread.clone())
+            .ns("")
+            .limit(2);
         let stored = saver.list(&query).await?;
         let records = stored.iter().flat_map(|tuple| tuple.records());
         Ok(records.map(|(task, record)| (task.to_string(), record)).collect())

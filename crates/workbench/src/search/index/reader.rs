@@ -123,11 +123,7 @@ impl SearchedThreads {
     }
 
     async fn list(&self, after: Option<&ThreadPlace>) -> Result<Vec<ThreadSummary>, Problem> {
-        let query = ThreadQuery {
-            after: after.cloned(),
-            limit: Some(LISTED),
-            ..self.query.clone()
-        };
+        let query = self.query.clone().after(after.cloned()).limit(LISTED);
         Ok(self.saver.threads(&query).await?)
     }
 

@@ -356,11 +356,7 @@ async fn list(
     after: Option<ThreadPlace>,
     limit: usize,
 ) -> Result<Vec<ThreadSummary>, Problem> {
-    let query = ThreadQuery {
-        after,
-        limit: Some(limit),
-        ..ThreadQuery::default()
-    };
+    let query = ThreadQuery::new().after(after).limit(limit);
     Ok(saver.threads(&query).await?)
 }
 
