@@ -358,7 +358,7 @@ pub(crate) enum Effects {
     Stop,
 }
 
-impl From<Effects> for superstep::EffectPolicy {
+impl From<Effects> for superstep::run::EffectPolicy {
     fn from(effects: Effects) -> Self {
         match effects {
             Effects::Reuse => Self::Reuse,

@@ -3,7 +3,8 @@
 
 use std::process::ExitCode;
 
-use superstep::{RunError, StorageError};
+use superstep::RunError;
+use superstep::checkpoint::StorageError;
 use superstep_workbench::wire::Problem;
 
 /// Done.
@@ -128,7 +129,7 @@ impl From<Problem> for Fault {
 
 #[cfg(test)]
 mod tests {
-    use superstep::StorageError;
+    use superstep::checkpoint::StorageError;
 
     use super::*;
 

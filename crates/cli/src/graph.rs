@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::{Graph, GraphVersion, Name, Value};
+use superstep::checkpoint::GraphVersion;
+use superstep::{Graph, Name, Value};
 use superstep_document::{Diagnostic, Document};
 use superstep_nodes::models::Exchanges;
 use superstep_nodes::{

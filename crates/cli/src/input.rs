@@ -1,7 +1,8 @@
 //! What a command line gives a graph: the input of a run and the values of an edit, held against the graph before anything
 //! runs, and answers.
 
-use superstep::{Object, ThreadId, Value};
+use superstep::value::Object;
+use superstep::{ThreadId, Value};
 use superstep_nodes::schema::{StateSchema, UpdateError};
 
 use crate::args::ResumeArgs;

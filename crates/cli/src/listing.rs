@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use superstep::{CheckpointHead, ThreadSummary};
+use superstep::checkpoint::{CheckpointHead, ThreadSummary};
 use superstep_workbench::session;
 use superstep_workbench::wire::RunLabels;
 

@@ -1,7 +1,8 @@
 //! A moment of a thread, as a person names it: a thread, a step of its newest branch, a checkpoint, or a link.
 
+use superstep::ThreadId;
+use superstep::checkpoint::CheckpointHead;
 use superstep::inspect::Lineage;
-use superstep::{CheckpointHead, ThreadId};
 
 use crate::fault::Fault;
 use crate::out::quoted;

@@ -4,7 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::{CheckpointHead, CheckpointId, Checkpointer, ListQuery, Object, StoreConfig, ThreadId, ThreadSummary};
+use superstep::checkpoint::{CheckpointHead, ListQuery, ThreadSummary};
+use superstep::store::StoreConfig;
+use superstep::value::Object;
+use superstep::{CheckpointId, Checkpointer, ThreadId};
 use superstep_storage::Backend;
 use superstep_workbench::ipc::{self, Peer, Remote};
 use superstep_workbench::session;

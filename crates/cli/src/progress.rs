@@ -198,7 +198,7 @@ pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &st
         out::note(&format!("  For {}.", names.join(", ")));
     }
     if let Some(until) = ask::deadline(&interrupt.value) {
-        out::note(&format!("  Waits until {}.", superstep::iso8601(until)));
+        out::note(&format!("  Waits until {}.", superstep::run::iso8601(until)));
     }
     let name = match names[..] {
         [first, ..] => format!(" --as {}", quoted(first)),

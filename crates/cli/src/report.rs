@@ -2,7 +2,8 @@
 
 use std::io;
 
-use superstep::{Interrupt, List, Object, StreamEvent, StreamMode, Value};
+use superstep::value::{List, Object};
+use superstep::{Interrupt, StreamEvent, StreamMode, Value};
 use superstep_workbench::Watcher;
 use superstep_workbench::ipc::{Ending, Streamed};
 use superstep_workbench::wire::RunStop;
@@ -233,7 +234,7 @@ impl Watcher for Report {
     fn waits(&mut self, until: u64) -> bool {
         self.end_speech();
         if !self.machine {
-            out::note(&format!("Waits until {}.", superstep::iso8601(until)));
+            out::note(&format!("Waits until {}.", superstep::run::iso8601(until)));
         }
         self.is_read()
     }

@@ -17,6 +17,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use superstep::checkpoint::*;
+use superstep::run::*;
 use superstep::*;
 use workloads::{Workload, chain_builder, measure, workload};
 

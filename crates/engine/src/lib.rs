@@ -56,24 +56,5 @@ pub mod langgraph {
     pub use crate::store::{MemoryStore as InMemoryStore, Store as BaseStore};
 }
 
-// Names that have moved into a module and stay here for one release.
-#[doc(hidden)]
-pub use checkpoint::*;
-#[doc(hidden)]
-pub use graph::*;
-#[doc(hidden)]
-pub use inspect::*;
-#[doc(hidden)]
-pub use run::*;
-#[doc(hidden)]
-pub use store::{
-    Embedding, HashedNgrams, Index, Item, NamespaceQuery, Ranking, StoreAnswer, StoreConfig, StoreError,
-    StoreOp, StoreQuery, Sweeper, Ttl, TtlConfig, VectorIndex,
-};
-#[doc(hidden)]
-pub use stream::*;
-#[doc(hidden)]
-pub use value::*;
-
 #[doc(hidden)]
 pub use serde_json as __serde_json;

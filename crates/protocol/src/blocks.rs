@@ -3,7 +3,8 @@
 use serde_json::Value as Json;
 
 use super::pieces::{Delta, MessageEvent};
-use superstep::{List, Object, Value};
+use superstep::Value;
+use superstep::value::{List, Object};
 
 impl Delta {
     /// Returns what a part of a block adds to it; blocks that arrive whole have none.

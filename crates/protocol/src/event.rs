@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use superstep::{Interrupt, List, Object, Payload, StreamMode, Value};
+use superstep::stream::Payload;
+use superstep::value::{List, Object};
+use superstep::{Interrupt, StreamMode, Value};
 
 use super::lifecycle::{Lifecycle, segments};
 use super::pieces::MessageEvent;

@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use superstep::{List, Object, RunError, TaskEnd, TaskStart, Value};
+use superstep::stream::{TaskEnd, TaskStart};
+use superstep::value::{List, Object};
+use superstep::{RunError, Value};
 
 /// Status of a nested graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

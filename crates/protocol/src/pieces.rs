@@ -1,6 +1,7 @@
 //! The pieces of a message: a start, content blocks that begin, grow and end, and an end.
 
-use superstep::{Object, Value};
+use superstep::Value;
+use superstep::value::Object;
 
 /// A piece of a message.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
+use superstep::run::StateRef;
 use superstep::{
     ChannelSpec, Graph, Input, MemorySaver, NodeContext, NodeError, NodeOptions, NodeOutput, RetryPolicy,
-    RunConfig, RunError, START, StateGraph, StateRef, StreamMode, Value, json,
+    RunConfig, RunError, START, StateGraph, StreamMode, Value, json,
 };
 use superstep_protocol::{MessageEvent, Projected, Projection, Status, StreamEvents};
 

@@ -18,10 +18,14 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use rusqlite::Connection;
+use superstep::checkpoint::{
+    Checkpoint, Commit, ListQuery, Maintenance, Put, TaskId, TaskWrites, WaitingQuery, Write,
+};
+use superstep::graph::Effect;
+use superstep::run::Durability;
 use superstep::{
-    Branch, ChannelSpec, Checkpoint, Checkpointer, Commit, Durability, END, Effect, Input, ListQuery,
-    Maintenance, MemorySaver, NodeContext, NodeOptions, NodeOutput, Put, RunConfig, START, StateGraph,
-    Target, TaskId, TaskWrites, Value, WaitingQuery, Write, json,
+    Branch, ChannelSpec, Checkpointer, END, Input, MemorySaver, NodeContext, NodeOptions, NodeOutput,
+    RunConfig, START, StateGraph, Target, Value, json,
 };
 use superstep_storage::{
     FileOptions, FileSaver, PostgresSaver, RedisSaver, SqliteOptions, SqliteSaver, Synchronous,
@@ -511,7 +515,10 @@ async fn reading(folder: &Path) {
         None,
     );
     let began = Instant::now();
-    saver.threads(&superstep::ThreadQuery::default()).await.unwrap();
+    saver
+        .threads(&superstep::checkpoint::ThreadQuery::default())
+        .await
+        .unwrap();
     report(
         "reading",
         params("the list of threads"),
@@ -624,9 +631,11 @@ async fn threads(folder: &Path) {
     let began = Instant::now();
     saver.get(&"customer 77".into(), "", None).await.unwrap().unwrap();
     let one = began.elapsed().as_secs_f64() * 1e3;
-    let page = superstep::ThreadQuery::new().limit(50);
+    let page = superstep::checkpoint::ThreadQuery::new().limit(50);
     let found = page.clone().search("CUSTOMER 777".to_owned());
-    let waiting = page.clone().status(superstep::ThreadStatus::Interrupted);
+    let waiting = page
+        .clone()
+        .status(superstep::checkpoint::ThreadStatus::Interrupted);
     for (what, query, count) in [
         ("the first 50", &page, 50),
         ("a search", &found, 11),

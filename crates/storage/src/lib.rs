@@ -27,7 +27,9 @@ pub use postgres::{PostgresSaver, PostgresStore};
 #[cfg(feature = "redis")]
 pub use redis::{RedisLife, RedisOptions, RedisSaver, RedisStore};
 pub use sqlite::{SqliteOptions, SqliteSaver, SqliteStore};
-use superstep::{Checkpointer, Graph, StorageError, Store, StoreConfig};
+use superstep::checkpoint::StorageError;
+use superstep::store::StoreConfig;
+use superstep::{Checkpointer, Graph, Store};
 
 /// A place for threads and for long-term memory.
 #[derive(Clone, Debug)]

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use superstep::{
-    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
-    ClaimRequest, ClaimView, Commit, Coordination, Integrity, ListQuery, Maintenance, MemorySaver, Name,
-    PendingWrite, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadBreakdown, ThreadId,
-    ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
+use superstep::checkpoint::{
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointTuple, ClaimRequest, ClaimView, Commit,
+    Coordination, Integrity, ListQuery, Maintenance, PendingWrite, Progress, Pruning, Removal, StorageError,
+    ThreadBreakdown, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
+use superstep::store::StoreConfig;
+use superstep::{CheckpointId, Checkpointer, MemorySaver, Name, ThreadId};
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
 fn accepted(backend: &str, report: &superstep_suites::Report) {

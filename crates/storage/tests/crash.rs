@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use superstep::{Checkpoint, CheckpointId, Checkpointer, Commit, ListQuery, TaskId, TaskWrites, Write, json};
+use superstep::checkpoint::{Checkpoint, Commit, ListQuery, TaskId, TaskWrites, Write};
+use superstep::{CheckpointId, Checkpointer, json};
 use superstep_storage::SqliteSaver;
 use superstep_suites::Draft;
 

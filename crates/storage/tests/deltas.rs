@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use superstep::checkpoint::ListQuery;
+use superstep::graph::BinaryOp;
+use superstep::run::{Durability, StateRef};
 use superstep::{
-    BinaryOp, ChannelSpec, Checkpointer, Durability, Graph, Input, ListQuery, MemorySaver, NodeContext,
-    NodeOutput, RunConfig, START, StateGraph, StateRef, StateUpdate, Value, json, overwrite,
+    ChannelSpec, Checkpointer, Graph, Input, MemorySaver, NodeContext, NodeOutput, RunConfig, START,
+    StateGraph, StateUpdate, Value, json, overwrite,
 };
 use superstep_storage::SqliteSaver;
 

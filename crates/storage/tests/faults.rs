@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use superstep::{
-    Checkpointer, Commit, ListQuery, Maintenance, StorageError, TaskId, TaskWrites, Value, Write, json,
-    reserved,
+use superstep::checkpoint::{
+    Commit, ListQuery, Maintenance, StorageError, TaskId, TaskWrites, Write, reserved,
 };
+use superstep::{Checkpointer, Value, json};
 use superstep_storage::{SqliteOptions, SqliteSaver, open};
 use superstep_suites::{Draft, id};
 
@@ -266,7 +266,7 @@ async fn damage_is_named_and_stays_where_it_is() {
         );
         assert!(
             saver
-                .threads(&superstep::ThreadQuery::default())
+                .threads(&superstep::checkpoint::ThreadQuery::default())
                 .await
                 .expect("lists")
                 .iter()
@@ -295,7 +295,7 @@ async fn damage_is_named_and_stays_where_it_is() {
             .expect("a damaged thread can be deleted");
         assert_eq!(
             saver
-                .threads(&superstep::ThreadQuery::default())
+                .threads(&superstep::checkpoint::ThreadQuery::default())
                 .await
                 .expect("lists")
                 .len(),
@@ -589,7 +589,9 @@ mod unwritable {
     use std::process::Command;
 
     use super::*;
-    use superstep::{Keep, Pruning, Store, StoreConfig, StoreQuery, Ttl};
+    use superstep::Store;
+    use superstep::checkpoint::{Keep, Pruning};
+    use superstep::store::{StoreConfig, StoreQuery, Ttl};
 
     const NOBODY: u32 = 65534;
 
@@ -627,7 +629,7 @@ mod unwritable {
             .await
             .expect("stores");
         let store = saver.store(StoreConfig::default());
-        let put = superstep::StoreOp::put(&["a"], "k", json!({"t": "word"})).expect("an object");
+        let put = superstep::store::StoreOp::put(&["a"], "k", json!({"t": "word"})).expect("an object");
         let put = put.living(Ttl::For(Duration::from_hours(1)));
         store.batch(vec![put]).await.expect("stores");
         saver
@@ -653,7 +655,7 @@ mod unwritable {
         assert_eq!(found[0].id, id(2));
         assert_eq!(
             saver
-                .threads(&superstep::ThreadQuery::default())
+                .threads(&superstep::checkpoint::ThreadQuery::default())
                 .await
                 .expect("lists")
                 .len(),

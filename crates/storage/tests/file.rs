@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use superstep::{
-    Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest,
-    ClaimView, Commit, Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress,
-    Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery, TaskId,
-    TaskWrites, ThreadBreakdown, ThreadId, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery, Write,
-    json,
+use superstep::checkpoint::{
+    Checkpoint, CheckpointAddress, CheckpointHead, CheckpointTuple, ClaimRequest, ClaimView, Commit,
+    Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress, Pruning, Removal,
+    StorageError, TaskId, TaskWrites, ThreadBreakdown, ThreadQuery, ThreadSummary, Usage, Waiting,
+    WaitingQuery, Write,
 };
+use superstep::store::{StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery};
+use superstep::{CheckpointId, Checkpointer, Store, ThreadId, json};
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::{FileOptions, FileSaver, FileStore, Synchronous};
 use superstep_suites::{Draft, id};
@@ -596,7 +597,7 @@ async fn a_line_of_the_store_that_cannot_be_read_is_not_passed_over() {
     assert!(saver.verify(true).await.expect("repairs").repaired);
     drop((saver, store));
     let (saver, store) = open().expect("opens");
-    let value = |item: Option<superstep::Item>| item.map(|item| json!(item.value));
+    let value = |item: Option<superstep::store::Item>| item.map(|item| json!(item.value));
     assert_eq!(
         value(store.get(&["a"], "k1").await.expect("reads")),
         Some(json!({"v": 3}))

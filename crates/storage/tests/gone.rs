@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use superstep::{Checkpoint, StoreOp, json};
+use superstep::checkpoint::Checkpoint;
+use superstep::json;
+use superstep::store::StoreOp;
 use superstep_storage::{Storage, open};
 use superstep_suites::{Draft, id};
 

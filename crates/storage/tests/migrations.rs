@@ -7,10 +7,12 @@
 
 use std::path::{Path, PathBuf};
 
-use superstep::{
-    Checkpoint, CheckpointTuple, Checkpointer, Commit, Coordination, Keep, ListQuery, Maintenance,
-    MemorySaver, Pruning, Source, Store, StoreConfig, TaskId, TaskWrites, WaitingQuery, Write, json,
+use superstep::checkpoint::{
+    Checkpoint, CheckpointTuple, Commit, Coordination, Keep, ListQuery, Maintenance, Pruning, Source, TaskId,
+    TaskWrites, WaitingQuery, Write,
 };
+use superstep::store::StoreConfig;
+use superstep::{Checkpointer, MemorySaver, Store, json};
 use superstep_storage::{FileSaver, PostgresSaver, RedisSaver, SqliteSaver};
 use superstep_suites::{Draft, id};
 use superstep_test_servers::{Postgres, Redis};
@@ -337,14 +339,14 @@ async fn a_postgres_database_of_the_first_schema_reads_as_it_did_and_goes_on() {
 struct Letters;
 
 #[async_trait::async_trait]
-impl superstep::Embedding for Letters {
+impl superstep::store::Embedding for Letters {
     fn name(&self) -> &str {
         "letters"
     }
     fn dims(&self) -> usize {
         2
     }
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, superstep::StoreError> {
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, superstep::store::StoreError> {
         let count = |text: &String, letter: char| text.chars().filter(|c| *c == letter).count() as f32;
         let vector = |text: &String| vec![count(text, 'a'), count(text, 'e')];
         Ok(texts.iter().map(vector).collect())
@@ -376,11 +378,11 @@ async fn a_postgres_database_of_the_second_schema_keeps_its_items_and_embeds_the
         .expect("an old database opens");
     let store = saver.store(
         StoreConfig::default()
-            .index(superstep::VectorIndex::new(std::sync::Arc::new(Letters)).fields(["text"]))
-            .ttl(superstep::TtlConfig::default().refresh_on_read(false)),
+            .index(superstep::store::VectorIndex::new(std::sync::Arc::new(Letters)).fields(["text"]))
+            .ttl(superstep::store::TtlConfig::default().refresh_on_read(false)),
     );
     let found = async |query: &str, by| {
-        let query = superstep::StoreQuery::under(&["a"]).query(query).by(by);
+        let query = superstep::store::StoreQuery::under(&["a"]).query(query).by(by);
         let items = store.search(query).await.expect("searches");
         items.into_iter().map(|item| item.key).collect::<Vec<_>>()
     };
@@ -393,14 +395,14 @@ async fn a_postgres_database_of_the_second_schema_keeps_its_items_and_embeds_the
         before.value,
         *json!({"text": "aae"}).as_object().expect("an object")
     );
-    assert_eq!(found("bb", superstep::Ranking::Words).await, ["two"]);
+    assert_eq!(found("bb", superstep::store::Ranking::Words).await, ["two"]);
     // Nobody knows who made these vectors, so they are compared with none.
-    assert!(found("a", superstep::Ranking::Vectors).await.is_empty());
-    let progress = superstep::Progress::default();
+    assert!(found("a", superstep::store::Ranking::Vectors).await.is_empty());
+    let progress = superstep::checkpoint::Progress::default();
     assert_eq!(store.reembed(&progress).await.expect("embeds"), 2);
     // A list is one text, and what was excluded stays so.
-    assert_eq!(found("aae", superstep::Ranking::Vectors).await[0], "words");
-    assert_eq!(found("a", superstep::Ranking::Vectors).await.len(), 2);
+    assert_eq!(found("aae", superstep::store::Ranking::Vectors).await[0], "words");
+    assert_eq!(found("a", superstep::store::Ranking::Vectors).await.len(), 2);
     assert_eq!(
         store.get(&["a", "b"], "words").await.expect("reads"),
         Some(before)
@@ -590,7 +592,7 @@ async fn is_settled(saver: &dyn Checkpointer, what: &str) {
     questions(&memory).await;
     for thread in ["left", "copy"] {
         let note = [("why", "a new input came after it")].into_iter().collect();
-        let withdrawn = superstep::withdraw(&memory, &thread.into(), &id(1), None, note, None).await;
+        let withdrawn = superstep::inspect::withdraw(&memory, &thread.into(), &id(1), None, note, None).await;
         assert_eq!(withdrawn.expect("withdraws"), 2);
     }
     let all = WaitingQuery::default();

@@ -6,10 +6,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use superstep::checkpoint::{CheckpointTuple, Keep, ListQuery, ThreadQuery};
+use superstep::graph::BinaryOp;
+use superstep::run::StateRef;
+use superstep::value::Object;
 use superstep::{
-    BinaryOp, ChannelSpec, CheckpointTuple, Checkpointer, Graph, Input, Keep, ListQuery, MemorySaver,
-    NodeContext, NodeOutput, Object, RunConfig, START, StateGraph, StateRef, ThreadId, ThreadQuery, Value,
-    json,
+    ChannelSpec, Checkpointer, Graph, Input, MemorySaver, NodeContext, NodeOutput, RunConfig, START,
+    StateGraph, ThreadId, Value, json,
 };
 use superstep_storage::SqliteSaver;
 use superstep_storage::retention::{Exempt, Retention, retain};

@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
-use superstep::{
-    Checkpoint, Checkpointer, Keep, ListQuery, Maintenance, Pruning, StorageError, Store, StoreConfig,
-    StoreQuery, ThreadId, json,
-};
+use superstep::checkpoint::{Checkpoint, Keep, ListQuery, Maintenance, Pruning, StorageError};
+use superstep::store::{StoreConfig, StoreQuery};
+use superstep::{Checkpointer, Store, ThreadId, json};
 use superstep_storage::PostgresSaver;
 use superstep_suites::{Draft, id};
 use superstep_test_servers::Postgres;
@@ -410,7 +409,13 @@ async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
             4
         );
         let dry = Pruning::threads([thread.clone()], Keep::Latest).dry_run();
-        assert_eq!(superstep::prune(saver, &dry).await.expect("looks").checkpoints, 3);
+        assert_eq!(
+            superstep::inspect::prune(saver, &dry)
+                .await
+                .expect("looks")
+                .checkpoints,
+            3
+        );
         assert!(saver.verify(false).await.expect("checks").is_sound());
         let item = storage.store.get(&namespace, "mortal").await.expect("reads");
         assert!(item.is_some(), "reading would prolong its life, and may not");

@@ -9,12 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use superstep::{
-    Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest,
-    ClaimView, Commit, Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress,
-    Pruning, Removal, StorageError, Store, StoreConfig, StoreOp, StoreQuery, TaskId, TaskWrites,
-    ThreadBreakdown, ThreadId, ThreadQuery, ThreadSummary, Ttl, Usage, Waiting, WaitingQuery, Write, json,
+use superstep::checkpoint::{
+    Checkpoint, CheckpointAddress, CheckpointHead, CheckpointTuple, ClaimRequest, ClaimView, Commit,
+    Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress, Pruning, Removal,
+    StorageError, TaskId, TaskWrites, ThreadBreakdown, ThreadQuery, ThreadSummary, Usage, Waiting,
+    WaitingQuery, Write,
 };
+use superstep::store::{StoreConfig, StoreOp, StoreQuery, Ttl};
+use superstep::{CheckpointId, Checkpointer, Store, ThreadId, json};
 use superstep_storage::{RedisSaver, RedisStore};
 use superstep_suites::{Draft, id};
 use superstep_test_servers::Redis;

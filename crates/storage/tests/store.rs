@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use superstep::{
-    HashedNgrams, Maintenance, Ranking, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery,
-    VectorIndex, json,
+use superstep::checkpoint::Maintenance;
+use superstep::store::{
+    HashedNgrams, Ranking, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery, VectorIndex,
 };
+use superstep::{Store, json};
 use superstep_storage::SqliteSaver;
 
 /// Gives each case a file of its own.

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use superstep::{
-    Checkpoint, CheckpointAddress, Checkpointer, Commit, Coordination, ListQuery, Object, TaskWrites, Value,
-    Waiting, WaitingQuery, Write, json, reserved, write_index,
+use superstep::checkpoint::{
+    Checkpoint, CheckpointAddress, Commit, Coordination, ListQuery, TaskWrites, Waiting, WaitingQuery, Write,
+    reserved, write_index,
 };
+use superstep::value::Object;
+use superstep::{Checkpointer, Value, json};
 use superstep_storage::{PostgresSaver, RedisSaver, SqliteOptions, SqliteSaver, Synchronous};
 use superstep_suites::{Draft, id};
 use superstep_test_servers::{Postgres, Redis};
@@ -169,7 +171,8 @@ async fn what_is_withdrawn_is_asked_no_more_and_says_why() {
     saver.commit(asked).await.expect("stores");
     let note: Object = [("why", "nobody is there")].into_iter().collect();
     for wanted in [1, 0] {
-        let withdrawn = superstep::withdraw(&saver, &"t".into(), &cp.id, None, note.clone(), None).await;
+        let withdrawn =
+            superstep::inspect::withdraw(&saver, &"t".into(), &cp.id, None, note.clone(), None).await;
         assert_eq!(withdrawn.expect("withdraws"), wanted);
     }
     assert_eq!(saver.count_waiting().await.expect("counts"), 0);

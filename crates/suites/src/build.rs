@@ -1,9 +1,10 @@
 //! Makes checkpoints the way the engine does: values shared with the parent, versions counted up, changes named.
 
-use superstep::{
-    Change, Checkpoint, CheckpointId, Checkpointer, Commit, List, Metadata, Name, Object, PendingWrite, Put,
-    Source, TaskId, TaskWrites, ThreadId, Value, Write,
+use superstep::checkpoint::{
+    Change, Checkpoint, Commit, Metadata, PendingWrite, Put, Source, TaskId, TaskWrites, Write,
 };
+use superstep::value::{List, Object};
+use superstep::{CheckpointId, Checkpointer, Name, ThreadId, Value};
 
 use super::{Mismatch, Outcome, same};
 
@@ -37,7 +38,7 @@ impl Draft {
         let step = parent.map_or(-1, |parent| parent.metadata.step + 1);
         let checkpoint = Checkpoint {
             parent: parent.map(|parent| parent.id.clone()),
-            ts: superstep::iso8601(1_795_000_000_000 + (step + 1).unsigned_abs()),
+            ts: superstep::run::iso8601(1_795_000_000_000 + (step + 1).unsigned_abs()),
             channel_values: parent
                 .map(|parent| parent.channel_values.clone())
                 .unwrap_or_default(),

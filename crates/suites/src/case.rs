@@ -3,7 +3,8 @@
 use std::fmt;
 
 use futures::future::BoxFuture;
-use superstep::{Checkpointer, StorageError};
+use superstep::Checkpointer;
+use superstep::checkpoint::StorageError;
 
 /// Result of a case.
 pub type Outcome = Result<(), Mismatch>;

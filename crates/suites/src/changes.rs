@@ -8,8 +8,9 @@ use tokio::time::sleep;
 
 use super::build::{Draft, commit, id, writes};
 use super::{Mismatch, Outcome, Running};
+use superstep::checkpoint::{Checkpoint, ClaimRequest, ClaimUse, Holder, Keep, Pruning};
 use superstep::store::Store;
-use superstep::{Checkpoint, Checkpointer, ClaimRequest, ClaimUse, Holder, Keep, Pruning, json};
+use superstep::{Checkpointer, json};
 
 /// How soon a change is noticed.
 const SOON: Duration = Duration::from_secs(1);
@@ -161,7 +162,7 @@ async fn threads(programs: &[Program; 2]) -> Outcome {
     .await?;
     noticed(programs, "a deletion by a holder", async |program| {
         let by = ClaimRequest::by(Holder::new("one", "one"));
-        Ok(superstep::delete_thread(&*program.saver, &"copy".into(), &by).await?)
+        Ok(superstep::checkpoint::delete_thread(&*program.saver, &"copy".into(), &by).await?)
     })
     .await
 }

@@ -1,4 +1,4 @@
-//! Claims: what a backend that offers [`Coordination`](superstep::Coordination) must keep to.
+//! Claims: what a backend that offers [`Coordination`](superstep::checkpoint::Coordination) must keep to.
 
 pub(super) mod programs;
 mod threads;
@@ -9,10 +9,11 @@ use futures::future::join_all;
 
 use super::build::{Draft, commit, id, writes};
 use super::{Mismatch, Outcome, same, suite};
-use superstep::{
-    Checkpoint, CheckpointAddress, CheckpointId, Checkpointer, ClaimId, ClaimRequest, ClaimUse, ClaimView,
-    Commit, Holder, Keep, Pruning, StorageError, Take, TakeOver, json,
+use superstep::checkpoint::{
+    Checkpoint, CheckpointAddress, ClaimId, ClaimRequest, ClaimUse, ClaimView, Commit, Holder, Keep, Pruning,
+    StorageError, Take, TakeOver,
 };
+use superstep::{CheckpointId, Checkpointer, json};
 
 suite! {
     "claims: the first commit takes the claim" => takes,

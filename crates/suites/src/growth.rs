@@ -2,7 +2,8 @@
 
 use super::build::{Draft, id, stored};
 use super::{Mismatch, Outcome, same, suite};
-use superstep::{Checkpoint, Checkpointer, ListQuery, Value, json};
+use superstep::checkpoint::{Checkpoint, ListQuery};
+use superstep::{Checkpointer, Value, json};
 
 suite! {
     "growth: an appended list" => appended,

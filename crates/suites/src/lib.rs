@@ -1,5 +1,5 @@
 //! The suites that storage backends pass: [`run`] is for each, [`run_claims`] and [`run_two_programs`] for those that offer
-//! [`Coordination`](superstep::Coordination), [`run_maintenance`] for those that offer [`Maintenance`](superstep::Maintenance).
+//! [`Coordination`](superstep::checkpoint::Coordination), [`run_maintenance`] for those that offer [`Maintenance`](superstep::checkpoint::Maintenance).
 //!
 //! A backend is accepted by running this, not by review: the cases are what the engine, the debugger and the hosts
 //! rely on. Cases are ordinary async functions over `&dyn Checkpointer`; each gets an empty backend of its own.
@@ -46,20 +46,20 @@ pub async fn run(make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {
     run_all(cases(), make).await
 }
 
-/// Runs the cases of pruning, measuring and checking, for a backend that offers [`Maintenance`](superstep::Maintenance).
+/// Runs the cases of pruning, measuring and checking, for a backend that offers [`Maintenance`](superstep::checkpoint::Maintenance).
 pub async fn run_maintenance(make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {
     let mut cases = pruning::cases();
     cases.extend(maintenance::cases());
     run_all(cases, make).await
 }
 
-/// Runs the cases of claims, for a backend that offers [`Coordination`](superstep::Coordination).
+/// Runs the cases of claims, for a backend that offers [`Coordination`](superstep::checkpoint::Coordination).
 pub async fn run_claims(make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {
     run_all(claims::cases(), make).await
 }
 
 /// Runs the cases of two programs that work on one place: what one learns of the other's
-/// [changes](superstep::Coordination::changes), and claims that one takes over from the other.
+/// [changes](superstep::checkpoint::Coordination::changes), and claims that one takes over from the other.
 pub async fn run_two_programs(make: impl AsyncFn() -> [Program; 2]) -> Report {
     let mut report = Report::default();
     for (name, check) in changes::CASES.into_iter().chain(claims::programs::CASES) {

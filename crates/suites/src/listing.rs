@@ -2,10 +2,9 @@
 
 use super::build::{Draft, id, write};
 use super::{Mismatch, Outcome, same, suite};
-use superstep::{
-    Checkpoint, CheckpointHead, CheckpointId, Checkpointer, ListQuery, Object, Source, ThreadQuery, Value,
-    json,
-};
+use superstep::checkpoint::{Checkpoint, CheckpointHead, ListQuery, Source, ThreadQuery};
+use superstep::value::Object;
+use superstep::{CheckpointId, Checkpointer, Value, json};
 
 suite! {
     "list: newest first, across branches" => order,
@@ -82,13 +81,13 @@ async fn by_place(saver: &dyn Checkpointer) -> Outcome {
     ] {
         Draft::root(id(n)).store(saver, thread, ns).await?;
     }
-    let inner = Some("inner".into());
+    let inner = "inner";
     let cases = [
         (ListQuery::default(), numbers(&[5, 4, 3, 2, 1])),
         (query(), numbers(&[4, 3, 1])),
         (query().ns(""), numbers(&[4, 1])),
-        (query().ns(inner.clone()), numbers(&[3])),
-        (ListQuery::new().ns(inner.clone()), numbers(&[5, 3])),
+        (query().ns(inner), numbers(&[3])),
+        (ListQuery::new().ns(inner), numbers(&[5, 3])),
         (ListQuery::new().limit(2), numbers(&[5, 4])),
         (ListQuery::new().before(id(4)).limit(2), numbers(&[3, 2])),
     ];

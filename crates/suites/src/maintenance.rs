@@ -3,7 +3,8 @@
 use super::build::{Draft, id, write};
 use super::pruning::{as_made, tree};
 use super::{Outcome, same, suite};
-use superstep::{Checkpointer, Keep, Pruning, Value, json};
+use superstep::checkpoint::{Keep, Pruning};
+use superstep::{Checkpointer, Value, json};
 
 suite! {
     "usage: threads with their checkpoints, the largest first" => usage,

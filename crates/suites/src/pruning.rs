@@ -3,10 +3,10 @@
 use super::build::{Draft, id, pending, stored, write};
 use super::threads::{everything, sample};
 use super::{Mismatch, Outcome, same, suite};
-use superstep::{
-    Checkpoint, CheckpointId, Checkpointer, Keep, ListQuery, Progress, Pruning, Removal, StorageError,
-    ThreadId, ThreadQuery, json,
+use superstep::checkpoint::{
+    Checkpoint, Keep, ListQuery, Progress, Pruning, Removal, StorageError, ThreadQuery,
 };
+use superstep::{CheckpointId, Checkpointer, ThreadId, json};
 
 suite! {
     "prune: the newest checkpoint of each namespace, or nothing" => prune,
@@ -219,9 +219,9 @@ async fn nested(saver: &dyn Checkpointer) -> Outcome {
             made.push(draft.store(saver, name, ns).await?);
         }
         let pruning = Pruning::threads([name.into()], keep).retain(marked.iter().map(|n| id(*n)));
-        let dry = superstep::prune(saver, &pruning.clone().dry_run()).await?;
+        let dry = superstep::inspect::prune(saver, &pruning.clone().dry_run()).await?;
         same("a dry run", left(saver, name).await?.len(), NESTED.len())?;
-        let removal = superstep::prune(saver, &pruning).await?;
+        let removal = superstep::inspect::prune(saver, &pruning).await?;
         same(name, left(saver, name).await?, numbers(kept))?;
         same(
             "checkpoints",

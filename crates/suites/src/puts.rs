@@ -2,7 +2,9 @@
 
 use super::build::{Draft, commit, id, stored, write};
 use super::{Mismatch, Outcome, same, suite};
-use superstep::{Checkpointer, List, Object, Source, Value, json};
+use superstep::checkpoint::Source;
+use superstep::value::{List, Object};
+use superstep::{Checkpointer, Value, json};
 
 suite! {
     "put: round trip" => round_trip,
@@ -81,7 +83,7 @@ async fn every_kind_of_value(saver: &dyn Checkpointer) -> Outcome {
     stored(saver, "t", "", &checkpoint).await?;
     // Equality of objects does not look at the order of keys; people do.
     let tuple = saver.get(&"t".into(), "", None).await?.ok_or("missing")?;
-    let text = |c: &superstep::Checkpoint| c.channel_values.get("ordered").map(Value::to_string);
+    let text = |c: &superstep::checkpoint::Checkpoint| c.channel_values.get("ordered").map(Value::to_string);
     same("order of keys", text(&tuple.checkpoint), text(&checkpoint))
 }
 
@@ -161,7 +163,7 @@ async fn unknown_parent(saver: &dyn Checkpointer) -> Outcome {
 }
 
 async fn any_id(saver: &dyn Checkpointer) -> Outcome {
-    let mut last: Option<superstep::Checkpoint> = None;
+    let mut last: Option<superstep::checkpoint::Checkpoint> = None;
     for text in ["1", "10", "2", "A", "cp-é", "sixteen bytes id"] {
         let draft = match &last {
             Some(parent) => Draft::after(parent, text.into()),

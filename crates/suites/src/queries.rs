@@ -2,7 +2,9 @@
 
 use super::build::{Draft, id, stored, write};
 use super::{Mismatch, Outcome, same, suite};
-use superstep::{Checkpointer, ListQuery, Object, ThreadPlace, ThreadQuery, ThreadStatus, Value, json};
+use superstep::checkpoint::{ListQuery, ThreadPlace, ThreadQuery, ThreadStatus};
+use superstep::value::Object;
+use superstep::{Checkpointer, Value, json};
 
 suite! {
     "values: some keys of the newest and of any checkpoint" => values,

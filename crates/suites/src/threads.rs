@@ -4,7 +4,8 @@ use futures::future::join_all;
 
 use super::build::{Draft, commit, id, pending, stored, write, writes};
 use super::{Mismatch, Outcome, same, suite};
-use superstep::{Checkpoint, CheckpointTuple, Checkpointer, ListQuery, ThreadId, ThreadQuery, json};
+use superstep::checkpoint::{Checkpoint, CheckpointTuple, ListQuery, ThreadQuery};
+use superstep::{Checkpointer, ThreadId, json};
 
 suite! {
     "threads: summaries, newest head first" => summaries,

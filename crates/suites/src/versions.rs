@@ -2,8 +2,9 @@
 
 use super::build::{Draft, id};
 use super::{Outcome, same, suite};
+use superstep::checkpoint::{Checkpoint, Keep, ListQuery, Pruning, Scope, ThreadQuery};
 use superstep::checkpoint::{GRAPH_VERSION, GraphVersion};
-use superstep::{Checkpoint, Checkpointer, Keep, ListQuery, Pruning, Scope, ThreadQuery, json};
+use superstep::{Checkpointer, json};
 
 suite! {
     "graph versions: kept in their thread, read back, and no thread of their own" => kept,
@@ -36,7 +37,11 @@ async fn ran(
 }
 
 async fn keep(saver: &dyn Checkpointer, thread: &str, n: u64, of: &str) -> Outcome {
-    let commit = version(of).commit(&thread.into(), id(n), superstep::iso8601(1_795_000_000_000 + n));
+    let commit = version(of).commit(
+        &thread.into(),
+        id(n),
+        superstep::run::iso8601(1_795_000_000_000 + n),
+    );
     Ok(saver.commit(commit).await?)
 }
 
@@ -95,18 +100,18 @@ pub(super) async fn pruned(saver: &dyn Checkpointer) -> Outcome {
         ran(saver, thread, 4, Some(&first), "two").await?;
     }
     let latest = Pruning::threads(["latest".into()], Keep::Branches);
-    superstep::prune(saver, &latest).await?;
+    superstep::inspect::prune(saver, &latest).await?;
     same("its runs are gone", is_kept(saver, "latest", "one").await?, false)?;
     same("its run stays", is_kept(saver, "latest", "two").await?, true)?;
     let mut runs = Pruning::runs(["run two".to_owned()]);
     same("scope", matches!(runs.scope, Scope::Runs(_)), true)?;
     runs.retain.extend([id(4)]);
-    superstep::prune(saver, &runs).await?;
+    superstep::inspect::prune(saver, &runs).await?;
     same(
         "what is retained names it",
         is_kept(saver, "runs", "two").await?,
         true,
     )?;
-    superstep::prune(saver, &Pruning::threads(["nothing".into()], Keep::Nothing)).await?;
+    superstep::inspect::prune(saver, &Pruning::threads(["nothing".into()], Keep::Nothing)).await?;
     same("nothing is left", is_kept(saver, "nothing", "two").await?, false)
 }

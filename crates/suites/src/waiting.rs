@@ -2,10 +2,11 @@
 
 use super::build::{Draft, commit, id, pending, write, writes};
 use super::{Mismatch, Outcome, same, suite};
-use superstep::{
-    Checkpoint, CheckpointAddress, Checkpointer, Keep, ListQuery, PendingWrite, Pruning, TaskId, TaskWrites,
-    ThreadId, ThreadQuery, ThreadStatus, Value, Waiting, WaitingQuery, json, reserved, write_index,
+use superstep::checkpoint::{
+    Checkpoint, CheckpointAddress, Keep, ListQuery, PendingWrite, Pruning, TaskId, TaskWrites, ThreadQuery,
+    ThreadStatus, Waiting, WaitingQuery, reserved, write_index,
 };
+use superstep::{Checkpointer, ThreadId, Value, json};
 
 suite! {
     "waiting: listed oldest first, page by page" => pages,

@@ -2,7 +2,8 @@
 
 use super::build::{Draft, commit, id, pending, stored, write, writes};
 use super::{Mismatch, Outcome, same, suite};
-use superstep::{Checkpointer, ListQuery, TaskId, Value, json, reserved, write_index};
+use superstep::checkpoint::{ListQuery, TaskId, reserved, write_index};
+use superstep::{Checkpointer, Value, json};
 
 suite! {
     "writes: kept with their checkpoint" => kept,

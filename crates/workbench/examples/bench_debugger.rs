@@ -18,10 +18,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
-use superstep::{
-    Change, ChannelValues, Checkpoint, Checkpointer, Commit, Graph, Input, ListQuery, MemorySaver, Metadata,
-    Name, Put, RunConfig, Source,
-};
+use superstep::checkpoint::{Change, ChannelValues, Checkpoint, Commit, ListQuery, Metadata, Put, Source};
+use superstep::{Checkpointer, Graph, Input, MemorySaver, Name, RunConfig};
 use superstep_document::Document;
 use superstep_nodes::{Environment, Grants, Registry};
 use superstep_workbench::wire::AppEvent;
@@ -268,7 +266,7 @@ fn thread(number: u64) -> Vec<Commit> {
         let checkpoint = Checkpoint {
             id: id(step).as_str().into(),
             parent: (step > -1).then(|| id(step - 1).as_str().into()),
-            ts: superstep::iso8601(1_700_000_000_000 + number * 1000),
+            ts: superstep::run::iso8601(1_700_000_000_000 + number * 1000),
             channel_versions: keys
                 .iter()
                 .map(|key| (key.clone(), (step + 2).unsigned_abs()))

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use superstep::{
-    CheckpointIds, Command, CommandGraph, Graph, Input, NodeContext, NodeError, NodeFailed, NodeOutput,
-    SystemClock, Target, TaskFn,
-};
+use superstep::checkpoint::CheckpointIds;
+use superstep::graph::{CommandGraph, NodeFailed, TaskFn};
+use superstep::run::SystemClock;
+use superstep::{Command, Graph, Input, NodeContext, NodeError, NodeOutput, Target};
 
 use crate::expression::{Scope, compute, holds, thaw};
 use crate::store::use_store;

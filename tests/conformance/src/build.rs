@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use superstep::{
-    BinaryOp, Branch, CachePolicy, ChannelSpec, CompileError, DeltaReducer, Entrypoint, ErrorHandler, Graph,
-    List, Managed, MemoryCache, NodeContext, NodeFailed, NodeOptions, Object, Persistence, RefreshOn,
-    RetryPolicy, StateGraph, TaskFn, Timeout,
+use superstep::graph::{
+    BinaryOp, CachePolicy, CompileError, DeltaReducer, Entrypoint, ErrorHandler, Managed, MemoryCache,
+    NodeFailed, Persistence, RefreshOn, TaskFn, Timeout,
 };
+use superstep::value::{List, Object};
+use superstep::{Branch, ChannelSpec, Graph, NodeContext, NodeOptions, RetryPolicy, StateGraph};
 
 use crate::Refusal;
 use crate::body::{Body, Route, World, actions};

@@ -1,7 +1,7 @@
 //! The context that a graph of a case declares, checked as a dataclass of Python checks it.
 
 use serde_json::{Map, Value};
-use superstep::ContextSchema;
+use superstep::graph::ContextSchema;
 
 /// Formats names as `'a'`, `'a' and 'b'`, `'a', 'b', and 'c'`.
 fn listed(names: &[&str]) -> String {

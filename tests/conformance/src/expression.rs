@@ -177,7 +177,7 @@ fn call(function: &str, argument: &Value, scope: &Scope) -> Value {
 
 /// Builds a whole message, in the shape that states hold.
 fn message(given: &Value) -> Value {
-    superstep::coerce_message(&given.clone().into())
+    superstep::value::coerce_message(&given.clone().into())
         .map(Value::from)
         .unwrap_or_else(|_| given.clone())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use superstep::BinaryOp;
+use superstep::graph::BinaryOp;
 
 use crate::expression::holds;
 

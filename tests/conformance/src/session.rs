@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use superstep::checkpoint::{CheckpointTuple, ListQuery};
+use superstep::inspect::TaskState;
+use superstep::run::{Durability, Output, StateRef};
 use superstep::testing;
 use superstep::{
-    CheckpointId, CheckpointTuple, Checkpointer, Command, Durability, Graph, Input, ListQuery, MemorySaver,
-    MemoryStore, Output, RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, Store, StreamEvent,
-    StreamMode, TaskState, ThreadId,
+    CheckpointId, Checkpointer, Command, Graph, Input, MemorySaver, MemoryStore, RunConfig, RunError,
+    StateSnapshot, StateUpdate, Store, StreamEvent, StreamMode, ThreadId,
 };
 use superstep_protocol::{Projected, Projection, StreamEvents};
 
@@ -166,10 +168,7 @@ impl Session {
         if at.get("history").is_none() && at.get("step").is_none() {
             return Ok(space);
         }
-        let query = ListQuery {
-            ns: Some(space.ns.clone()),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().ns(space.ns.clone());
         let mut entries = self.graph.get_state_history(thread, &query).await?;
         let mut wanted = at
             .get("history")
@@ -363,17 +362,16 @@ impl Session {
                     Some(before) => self.find(&at.thread, before).await?.checkpoint_id,
                     None => None,
                 };
-                let query = ListQuery {
-                    ns: Some(at.ns),
-                    id: at.checkpoint_id,
-                    before,
-                    filter: object(op.get("filter")),
-                    limit: op
-                        .get("limit")
-                        .and_then(Value::as_u64)
-                        .map(|limit| limit as usize),
-                    ..ListQuery::default()
-                };
+                let query = ListQuery::new()
+                    .ns(at.ns)
+                    .id(at.checkpoint_id)
+                    .before(before)
+                    .filter(object(op.get("filter")))
+                    .limit(
+                        op.get("limit")
+                            .and_then(Value::as_u64)
+                            .map(|limit| limit as usize),
+                    );
                 let entries = self.graph.get_state_history(&at.thread, &query).await?;
                 record.insert("history".into(), entries.iter().map(shown).collect());
             }
@@ -523,10 +521,7 @@ impl Session {
 
     /// Reads every checkpoint and pending write of a thread, by namespace, newest first.
     async fn stored(&self, thread: ThreadId) -> Value {
-        let query = ListQuery {
-            thread: Some(thread),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().thread(thread);
         let Some(saver) = &self.saver else {
             return Value::Null;
         };
@@ -547,7 +542,7 @@ fn stored_checkpoint(tuple: &CheckpointTuple) -> Value {
         .pending_writes
         .iter()
         // What the engine stores beside LangGraph's rows.
-        .filter(|pending| !superstep::reserved::is_own(&pending.write.channel))
+        .filter(|pending| !superstep::checkpoint::reserved::is_own(&pending.write.channel))
         .map(|pending| {
             json!({
                 "task": pending.task_id.as_str(),
@@ -619,7 +614,7 @@ fn second_form(event: &StreamEvent) -> Value {
     json!([part["ns"], part["type"], reported])
 }
 
-fn object(value: Option<&Value>) -> superstep::Object {
+fn object(value: Option<&Value>) -> superstep::value::Object {
     let value: superstep::Value = value.cloned().unwrap_or_default().into();
     value.as_object().cloned().unwrap_or_default()
 }

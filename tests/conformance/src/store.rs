@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use superstep::{Item, NamespaceQuery, NodeError, Store, StoreError, StoreQuery};
+use superstep::store::{Item, NamespaceQuery, StoreError, StoreQuery};
+use superstep::{NodeError, Store};
 
 use crate::build::texts;
 
@@ -49,22 +50,19 @@ pub(crate) async fn use_store(store: Option<&Arc<dyn Store>>, spec: &Value) -> R
             None => Value::Null,
         },
         "search" => {
-            let query = StoreQuery {
-                filter: given.get("filter").cloned().unwrap_or_default().into(),
-                ..all_below(labels)
-            };
+            let query = all_below(labels).filter(given.get("filter").cloned().unwrap_or_default().into());
             in_order(&store.search(query).await.map_err(failed)?)
         }
         "namespaces" => {
-            let query = NamespaceQuery {
-                prefix: texts(given.get("prefix")),
-                suffix: texts(given.get("suffix")),
-                max_depth: given
-                    .get("max_depth")
-                    .and_then(Value::as_u64)
-                    .map(|depth| depth as usize),
-                ..NamespaceQuery::default()
-            };
+            let query = NamespaceQuery::default()
+                .prefix(texts(given.get("prefix")))
+                .suffix(texts(given.get("suffix")))
+                .max_depth(
+                    given
+                        .get("max_depth")
+                        .and_then(Value::as_u64)
+                        .map(|depth| depth as usize),
+                );
             let found = store.list_namespaces(query).await.map_err(failed)?;
             json!(found)
         }
@@ -73,11 +71,7 @@ pub(crate) async fn use_store(store: Option<&Arc<dyn Store>>, spec: &Value) -> R
 }
 
 fn all_below(prefix: Vec<String>) -> StoreQuery {
-    StoreQuery {
-        prefix,
-        limit: 1000,
-        ..StoreQuery::default()
-    }
+    StoreQuery::default().prefix(prefix).limit(1000)
 }
 
 /// Reads all items of a store.

@@ -4,9 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use superstep::{
-    Checkpoint, Checkpointer, Commit, ListQuery, Put, TaskId, TaskWrites, ThreadId, Value, Write, json,
-};
+use superstep::checkpoint::{Checkpoint, Commit, ListQuery, Put, TaskId, TaskWrites, Write};
+use superstep::{Checkpointer, ThreadId, Value, json};
 use superstep_suites::{Draft, id};
 
 use crate::place::Place;
@@ -151,18 +150,11 @@ async fn work(place: &Place) -> Result<Figures, Trouble> {
     if messages != Some(SIZE as usize) {
         return Err(format!("the conversation has {messages:?} messages").into());
     }
-    let steps = ListQuery {
-        thread: Some("steps".into()),
-        ns: Some("".into()),
-        ..ListQuery::default()
-    };
+    let steps = ListQuery::new().thread("steps").ns("");
     let began = Instant::now();
     let heads = saver.heads(&steps).await?.len();
     figures.push(("the history of the steps", micros(began)));
-    let middle = ListQuery {
-        filter: [("step", json!(SIZE / 2))].into_iter().collect(),
-        ..steps
-    };
+    let middle = steps.filter([("step", json!(SIZE / 2))].into_iter().collect());
     let began = Instant::now();
     let found = saver.heads(&middle).await?.len();
     figures.push(("find a step in the middle", micros(began)));

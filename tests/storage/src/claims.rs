@@ -8,9 +8,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use superstep::checkpoint::{ClaimRequest, Holder, ListQuery, StorageError};
 use superstep::{
-    Branch, ChannelSpec, Checkpointer, ClaimRequest, Graph, Holder, Input, ListQuery, NodeContext,
-    NodeOutput, RunConfig, RunError, START, StateGraph, StorageError, Target, Value, json,
+    Branch, ChannelSpec, Checkpointer, Graph, Input, NodeContext, NodeOutput, RunConfig, RunError, START,
+    StateGraph, Target, Value, json,
 };
 
 use crate::place::Place;
@@ -148,11 +149,7 @@ pub async fn at_once(place: &Place, trial: &Trial) -> Result<Report, Failed> {
 }
 
 async fn no_forks(saver: &dyn Checkpointer, thread: &str) -> Result<(), Failed> {
-    let query = ListQuery {
-        thread: Some(thread.into()),
-        ns: Some("".into()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread(thread).ns("");
     let heads = saver.heads(&query).await.map_err(|error| error.to_string())?;
     let mut parents: Vec<_> = heads.iter().map(|head| head.parent.clone()).collect();
     parents.sort();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use superstep::ListQuery;
+use superstep::checkpoint::ListQuery;
 
 use crate::oracle::{Count, Oracle};
 use crate::place::Place;

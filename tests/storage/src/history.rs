@@ -14,11 +14,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use superstep::{
-    Checkpoint, CheckpointAddress, CheckpointId, Checkpointer, Commit, Keep, ListQuery, Name, Object,
-    Pruning, Put, Removal, Scope, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery, Value,
-    WaitingQuery, Write, write_index,
+use superstep::checkpoint::{
+    Checkpoint, CheckpointAddress, Commit, Keep, ListQuery, Pruning, Put, Removal, Scope, StorageError,
+    TaskId, TaskWrites, ThreadQuery, WaitingQuery, Write, write_index,
 };
+use superstep::value::Object;
+use superstep::{CheckpointId, Checkpointer, Name, ThreadId, Value};
 use superstep_suites::{Draft, id};
 
 use making::{apply, put_of};
@@ -375,11 +376,10 @@ impl Run<'_> {
                 page,
             } => {
                 let after = after.and_then(|(n, t)| Some((self.pick(n)?.id.clone(), thread(t))));
-                let mut query = WaitingQuery {
-                    thread: t.map(thread),
-                    after,
-                    limit: Some(*page),
-                };
+                let mut query = WaitingQuery::new()
+                    .thread(t.map(thread))
+                    .after(after)
+                    .limit(*page);
                 loop {
                     let got = self.saver.waiting(&query).await.map_err(message)?;
                     same(&format!("{query:?}"), &got, &self.model.waiting(&query))?;
@@ -413,17 +413,17 @@ impl Run<'_> {
                 filter,
                 limit,
             } => {
-                let query = ListQuery {
-                    thread: t.map(thread),
-                    ns: s.map(space),
-                    id: None,
-                    before: self.pick_id(*before),
-                    filter: filter
-                        .iter()
-                        .map(|(key, value)| self.filter(*key, value))
-                        .collect(),
-                    limit: *limit,
-                };
+                let mut query = ListQuery::new()
+                    .before(self.pick_id(*before))
+                    .filter(
+                        filter
+                            .iter()
+                            .map(|(key, value)| self.filter(*key, value))
+                            .collect(),
+                    )
+                    .limit(*limit);
+                query.thread = t.map(thread);
+                query.ns = s.map(space);
                 let got = self.saver.list(&query).await.map_err(message)?;
                 same(&format!("{query:?}"), &got, &self.model.list(&query))?;
                 let got = self.saver.heads(&query).await.map_err(message)?;
@@ -435,18 +435,15 @@ impl Run<'_> {
                 idle_since,
                 page,
             } => {
-                let mut query = ThreadQuery {
-                    search: search.map(str::to_owned),
-                    status: *status,
-                    idle_since: idle_since.map(|n| superstep::iso8601(1_795_000_000_000 + u64::from(n) % 20)),
-                    limit: Some(*page),
-                    ..ThreadQuery::default()
-                };
+                let mut query = ThreadQuery::new()
+                    .search(search.map(str::to_owned))
+                    .status(*status)
+                    .idle_since(
+                        idle_since.map(|n| superstep::run::iso8601(1_795_000_000_000 + u64::from(n) % 20)),
+                    )
+                    .limit(*page);
                 let count = self.saver.count_threads(&query).await.map_err(message)?;
-                let all = ThreadQuery {
-                    limit: None,
-                    ..query.clone()
-                };
+                let all = query.clone();
                 same(
                     "the count of threads",
                     &count,

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use superstep::{
-    Clock, Item, NamespaceQuery, Object, Ranking, Store, StoreAnswer, StoreConfig, StoreOp, StoreQuery, Ttl,
-    Value, json,
-};
+use superstep::run::Clock;
+use superstep::store::{Item, NamespaceQuery, Ranking, StoreAnswer, StoreConfig, StoreOp, StoreQuery, Ttl};
+use superstep::value::Object;
+use superstep::{Store, Value, json};
 
 use crate::history::any_json;
 use crate::place::Place;
@@ -227,10 +227,7 @@ impl Run<'_> {
         self.ask(remove.collect()).await?;
         self.model.clear();
         self.sweep().await?;
-        let query = NamespaceQuery {
-            prefix: vec![self.root.clone()],
-            ..NamespaceQuery::default()
-        };
+        let query = NamespaceQuery::default().prefix(vec![self.root.clone()]);
         let left = self.ask(vec![StoreOp::ListNamespaces(query)]).await?;
         match left.as_slice() {
             [StoreAnswer::Namespaces(left)] if left.is_empty() => Ok(()),
@@ -288,29 +285,30 @@ impl Run<'_> {
                 key: key_of(*key),
                 refresh_ttl: *refresh,
             },
-            Deed::Newest(ns, number, limit, offset, refresh) => StoreOp::Search(StoreQuery {
-                prefix: self.namespace(*ns),
-                filter: number.map_or(Value::Null, |n| json!({"n": n})),
-                limit: *limit,
-                offset: *offset,
-                refresh_ttl: *refresh,
-                ..StoreQuery::default()
-            }),
-            Deed::Words(ns, words) => StoreOp::Search(StoreQuery {
-                prefix: self.namespace(*ns),
-                query: Some(text_of(words)),
-                ranking: Ranking::Words,
-                limit: 100,
-                refresh_ttl: Some(false),
-                ..StoreQuery::default()
-            }),
-            Deed::Namespaces(ns, suffix, depth, limit, offset) => StoreOp::ListNamespaces(NamespaceQuery {
-                prefix: self.namespace(*ns),
-                suffix: suffix.iter().map(|label| (*label).to_owned()).collect(),
-                max_depth: *depth,
-                limit: *limit,
-                offset: *offset,
-            }),
+            Deed::Newest(ns, number, limit, offset, refresh) => StoreOp::Search(
+                StoreQuery::default()
+                    .prefix(self.namespace(*ns))
+                    .filter(number.map_or(Value::Null, |n| json!({"n": n})))
+                    .limit(*limit)
+                    .offset(*offset)
+                    .refresh_ttl(*refresh),
+            ),
+            Deed::Words(ns, words) => StoreOp::Search(
+                StoreQuery::default()
+                    .prefix(self.namespace(*ns))
+                    .query(text_of(words))
+                    .by(Ranking::Words)
+                    .limit(100)
+                    .refresh_ttl(false),
+            ),
+            Deed::Namespaces(ns, suffix, depth, limit, offset) => StoreOp::ListNamespaces(
+                NamespaceQuery::default()
+                    .prefix(self.namespace(*ns))
+                    .suffix(suffix.iter().map(|label| (*label).to_owned()).collect())
+                    .max_depth(*depth)
+                    .limit(*limit)
+                    .offset(*offset),
+            ),
         }
     }
 

@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use superstep::{
-    Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Commit, Keep, ListQuery, Name, PendingWrite,
-    Pruning, Removal, Scope, TaskId, TaskStatus, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
+use superstep::checkpoint::{
+    Checkpoint, CheckpointHead, CheckpointTuple, Commit, Keep, ListQuery, PendingWrite, Pruning, Removal,
+    Scope, TaskId, TaskStatus, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
 };
+use superstep::{CheckpointId, Name, ThreadId};
 
 /// Address of a checkpoint.
 pub type Address = (ThreadId, Name, CheckpointId);
@@ -75,12 +76,10 @@ impl Model {
 
     /// Returns one checkpoint.
     pub fn get(&self, thread: &ThreadId, ns: &Name, id: Option<&CheckpointId>) -> Option<CheckpointTuple> {
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some(ns.clone()),
-            id: id.cloned(),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new()
+            .thread(thread.clone())
+            .ns(ns.clone())
+            .id(id.cloned());
         self.list(&query).into_iter().next()
     }
 
@@ -123,10 +122,7 @@ impl Model {
 
     /// Returns root checkpoints whose questions wait, the oldest first.
     pub fn waiting(&self, query: &WaitingQuery) -> Vec<Waiting> {
-        let root = ListQuery {
-            ns: Some("".into()),
-            ..ListQuery::default()
-        };
+        let root = ListQuery::new().ns("");
         let mut found = Vec::new();
         for tuple in self.list(&root) {
             let (thread, id) = (tuple.thread.clone(), tuple.checkpoint.id.clone());
@@ -170,11 +166,7 @@ impl Model {
         let mut found: Vec<ThreadSummary> = names
             .into_iter()
             .filter_map(|thread| {
-                let root = ListQuery {
-                    thread: Some(thread.clone()),
-                    ns: Some("".into()),
-                    ..ListQuery::default()
-                };
+                let root = ListQuery::new().thread(thread.clone()).ns("");
                 let heads = self.heads(&root);
                 Some(ThreadSummary {
                     thread: thread.clone(),

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use superstep::{Checkpointer, StorageError};
+use superstep::Checkpointer;
+use superstep::checkpoint::StorageError;
 use superstep_storage::{Backend, Location};
 use superstep_test_servers::{Postgres, Redis};
 

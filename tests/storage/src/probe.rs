@@ -4,7 +4,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use superstep::{CheckpointId, Checkpointer, StorageError, Value, json};
+use superstep::checkpoint::StorageError;
+use superstep::{CheckpointId, Checkpointer, Value, json};
 use superstep_suites::{Draft, id};
 
 /// Stores the checkpoint after the newest, which counts one further and carries this many bytes; gives its number.
@@ -25,7 +26,7 @@ pub async fn store(saver: &dyn Checkpointer, thread: &str, bytes: usize) -> Resu
         None => Draft::root(number(n)).with(|checkpoint| checkpoint.metadata.step = 0),
     };
     let put = draft.append("log", vec![json!(n)]).set("noise", noise).put();
-    let commit = superstep::Commit {
+    let commit = superstep::checkpoint::Commit {
         claim: None,
         thread: thread.into(),
         ns: "".into(),
@@ -43,7 +44,10 @@ pub async fn read(saver: &dyn Checkpointer, thread: &str) -> Result<u64, String>
         .map_err(|error| error.to_string())?;
     let checkpoint = newest.ok_or("there is no checkpoint")?.checkpoint;
     let n = checkpoint.metadata.step.unsigned_abs();
-    let log: Value = (0..=n).map(Value::from).collect::<superstep::List>().into();
+    let log: Value = (0..=n)
+        .map(Value::from)
+        .collect::<superstep::value::List>()
+        .into();
     match checkpoint.channel_values.get("log") == Some(&log) {
         true => Ok(n),
         false => Err(format!(

@@ -5,10 +5,10 @@
 
 use std::time::Instant;
 
-use superstep::{
-    Checkpoint, Checkpointer, Commit, Keep, ListQuery, Pruning, Put, StorageError, ThreadQuery, ThreadStatus,
-    json,
+use superstep::checkpoint::{
+    Checkpoint, Commit, Keep, ListQuery, Pruning, Put, StorageError, ThreadQuery, ThreadStatus,
 };
+use superstep::{Checkpointer, json};
 use superstep_suites::{Draft, id};
 
 use crate::place::Place;
@@ -160,13 +160,7 @@ async fn fill_thread(saver: &dyn Checkpointer, size: u64, figures: &mut Figures)
 
 async fn use_thread(saver: &dyn Checkpointer, size: u64, figures: &mut Figures) -> Result<(), StorageError> {
     let thread = "t".into();
-    let query = |limit, before| ListQuery {
-        thread: Some("t".into()),
-        ns: Some("".into()),
-        limit,
-        before,
-        ..ListQuery::default()
-    };
+    let query = |limit, before| ListQuery::new().thread("t").ns("").limit(limit).before(before);
     let began = Instant::now();
     saver.get(&thread, "", None).await?;
     figures.push(("get the newest, first read", "ms", millis(began)));
@@ -244,29 +238,20 @@ async fn fill_threads(
 }
 
 async fn use_threads(saver: &dyn Checkpointer, size: u64, figures: &mut Figures) -> Result<(), StorageError> {
-    let page = ThreadQuery {
-        limit: Some(50),
-        ..ThreadQuery::default()
-    };
+    let page = ThreadQuery::new().limit(50);
     let began = Instant::now();
     let first = saver.threads(&page).await?;
     figures.push(("the first page of 50", "ms", millis(began)));
     let mut after = page.clone();
-    after.after = first.last().map(superstep::ThreadSummary::place);
+    after.after = first.last().map(superstep::checkpoint::ThreadSummary::place);
     let began = Instant::now();
     saver.threads(&after).await?;
     figures.push(("the next page", "ms", millis(began)));
-    let search = ThreadQuery {
-        search: Some(format!("{:06}", size / 3)),
-        ..page.clone()
-    };
+    let search = page.clone().search(format!("{:06}", size / 3));
     let began = Instant::now();
     saver.threads(&search).await?;
     figures.push(("search by name", "ms", millis(began)));
-    let waiting = ThreadQuery {
-        status: Some(ThreadStatus::Interrupted),
-        ..page.clone()
-    };
+    let waiting = page.clone().status(ThreadStatus::Interrupted);
     let began = Instant::now();
     saver.threads(&waiting).await?;
     figures.push(("those that wait, of which there are none", "ms", millis(began)));
@@ -338,11 +323,11 @@ async fn fill_documents(
             None => Draft::root(id(n)),
         };
         let put = draft.set("document", text.as_str()).set("n", n).put();
-        let writes = last.as_ref().map(|last| superstep::TaskWrites {
+        let writes = last.as_ref().map(|last| superstep::checkpoint::TaskWrites {
             checkpoint_id: last.id.clone(),
-            task_id: superstep::TaskId::new(format!("task {n}")),
+            task_id: superstep::checkpoint::TaskId::new(format!("task {n}")),
             task_path: "path".into(),
-            writes: vec![superstep::Write {
+            writes: vec![superstep::checkpoint::Write {
                 idx: 0,
                 channel: "document".into(),
                 value: text.as_str().into(),

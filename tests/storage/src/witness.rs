@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use superstep::{
-    ChannelValues, Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple,
-    Checkpointer, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, StorageError, TaskStatus,
-    ThreadId, ThreadQuery, ThreadSummary, Value,
+use superstep::checkpoint::{
+    ChannelValues, Checkpoint, CheckpointAddress, CheckpointHead, CheckpointTuple, Commit, Coordination,
+    ListQuery, Maintenance, PendingWrite, StorageError, TaskStatus, ThreadQuery, ThreadSummary,
 };
+use superstep::{CheckpointId, Checkpointer, Name, ThreadId, Value};
 
 /// One line of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -29,7 +29,7 @@ pub(crate) fn moment(text: &str) -> Result<String, String> {
         let ago = number.saturating_mul(minutes).saturating_mul(60_000);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        return Ok(superstep::iso8601(now.saturating_sub(ago)));
+        return Ok(superstep::run::iso8601(now.saturating_sub(ago)));
     }
     let shown = text.strip_suffix('Z').unwrap_or(text);
     let pattern = "dddd-dd-ddTdd:dd:dd.ddd".chars();

@@ -265,13 +265,13 @@ pub(crate) struct ImportArgs {
 
 /// Part of a thread that is kept, as an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kept(pub(crate) superstep::Keep);
+pub(crate) struct Kept(pub(crate) superstep::checkpoint::Keep);
 
 impl std::str::FromStr for Kept {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        use superstep::Keep;
+        use superstep::checkpoint::Keep;
         match text {
             "latest" => Ok(Self(Keep::Latest)),
             "branches" => Ok(Self(Keep::Branches)),

@@ -1,7 +1,9 @@
 //! `superstep diff`: two moments of any threads, and the ways to them.
 
 use serde_json::{Value as Json, json as json_of};
-use superstep::{CheckpointId, Object, StateRef, Value};
+use superstep::run::StateRef;
+use superstep::value::Object;
+use superstep::{CheckpointId, Value};
 use superstep_workbench::wire::{ChangeKind, PathComparison, PathStep};
 use superstep_workbench::{Differences, Differing, PathEnd, common, compare, paths, stored_state};
 

@@ -1,6 +1,7 @@
 //! `superstep effects`: what a run from a moment would do again to the world outside.
 
-use superstep::{Effect, EffectDone, EffectState};
+use superstep::graph::Effect;
+use superstep::run::{EffectDone, EffectState};
 use superstep_workbench::session::effects_after;
 
 use crate::args::effects::EffectsArgs;

@@ -1,6 +1,7 @@
 //! What becomes of a thread that goes on after its graph was changed: the report, and with which version it goes on.
 
-use superstep::{CheckpointHead, Checkpointer, ThreadId};
+use superstep::checkpoint::CheckpointHead;
+use superstep::{Checkpointer, ThreadId};
 use superstep_workbench::session::{RanOn, go_on_report};
 use superstep_workbench::wire::{GoOnReport, KeyChangeKind, NodeChange, Renamed, TaskChange};
 

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use superstep::{
-    CheckpointId, CheckpointUsage, Keep, Pruning, Removal, StorageError, ThreadBreakdown, ThreadId,
-    ThreadQuery,
+use superstep::checkpoint::{
+    CheckpointUsage, Keep, Pruning, Removal, StorageError, ThreadBreakdown, ThreadQuery,
 };
+use superstep::{CheckpointId, ThreadId};
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::transfer::{self, TransferError};
 use superstep_workbench::Staged;
@@ -255,7 +255,7 @@ async fn removal(store: &Store, args: &PruneArgs, marked: &Marked, dry_run: bool
     };
     pruning.retain.clone_from(&marked.exempt.checkpoints);
     pruning.dry_run = dry_run;
-    Ok(superstep::prune(&*store.saver, &pruning).await?)
+    Ok(superstep::inspect::prune(&*store.saver, &pruning).await?)
 }
 
 fn described(removal: &Removal) -> String {

@@ -32,7 +32,7 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
     let answers: Vec<Json> = args.answers.iter().map(Json::from).chain(texts).collect();
     let context = args
         .context
-        .unwrap_or_else(|| Value::Object(superstep::Object::new()));
+        .unwrap_or_else(|| Value::Object(superstep::value::Object::new()));
     let (registry, document, known) = (Registry::standard(), file.document.clone(), file.document.clone());
     let graph = file
         .build(&Grants::none())?

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 
 use serde_json::{Value as Json, json};
-use superstep::{CheckpointAddress, Interrupt, ThreadId, Waiting, WaitingQuery};
+use superstep::checkpoint::{CheckpointAddress, Waiting, WaitingQuery};
+use superstep::{Interrupt, ThreadId};
 use superstep_workbench::session::{self, Withdrawal};
 
 use crate::args::threads::{WaitingArgs, WithdrawArgs};

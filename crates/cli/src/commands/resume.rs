@@ -1,6 +1,7 @@
 //! `superstep resume`: a thread goes on, with an answer or without one.
 
-use superstep::{Graph, StateRef, StateSnapshot, ThreadId};
+use superstep::run::StateRef;
+use superstep::{Graph, StateSnapshot, ThreadId};
 use superstep_workbench::session::{self, Answers, Given, Start};
 
 use super::hot_edit;

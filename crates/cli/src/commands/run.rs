@@ -3,8 +3,9 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use superstep::checkpoint::CheckpointHead;
 use superstep::run::StepTask;
-use superstep::{CheckpointHead, CheckpointId, Graph, ThreadId};
+use superstep::{CheckpointId, Graph, ThreadId};
 use superstep_nodes::Grants;
 use superstep_workbench::session::{self, Given, Start};
 use superstep_workbench::wire::{Breakpoint, RunLabels, RunModels};

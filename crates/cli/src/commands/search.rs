@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use superstep::{Graph, ThreadSummary};
+use superstep::Graph;
+use superstep::checkpoint::ThreadSummary;
 use superstep_workbench::wire::{
     Evaluated, FindMoments, MomentFound, MomentReason, NodeVisit, ProbeNode, RunStatus, SearchProgress,
     ValueView,

@@ -2,7 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use superstep::{CheckpointHead, CheckpointId, Graph, ListQuery, StateRef, StateSnapshot, ThreadId, Value};
+use superstep::checkpoint::{CheckpointHead, ListQuery};
+use superstep::run::StateRef;
+use superstep::{CheckpointId, Graph, StateSnapshot, ThreadId, Value};
 
 use crate::args::threads::Status;
 use crate::args::{HistoryArgs, StateArgs};

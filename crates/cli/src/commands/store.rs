@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::Value as Json;
-use superstep::{
-    Item, NamespaceQuery, Progress, StorageError, StoreAnswer, StoreError, StoreOp, StoreQuery, Ttl, Value,
-    iso8601,
-};
+use superstep::Value;
+use superstep::checkpoint::{Progress, StorageError};
+use superstep::run::iso8601;
+use superstep::store::{Item, NamespaceQuery, StoreAnswer, StoreError, StoreOp, StoreQuery, Ttl};
 
 use super::store_uses;
 use crate::args::store::{
@@ -131,13 +131,13 @@ async fn list(args: &NamespacesArgs) -> Result<(), Fault> {
 
 async fn search(args: SearchArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.reading.db).await?;
-    let query = StoreQuery::default()
+    let mut query = StoreQuery::default()
         .prefix(args.under.map(|under| under.0).unwrap_or_default())
-        .query(args.query)
         .filter(args.filter.unwrap_or(Value::Null))
         .limit(args.limit.get())
         .offset(args.offset)
         .refresh_ttl(false);
+    query.query = args.query;
     let by_meaning = query.query.as_deref().is_some_and(|query| !query.is_empty());
     let found = store.memory.search(query).await?;
     if by_meaning {

@@ -1,7 +1,9 @@
 //! `superstep store uses`: which steps read or wrote an item of long-term memory, and what it was at a moment.
 
 use serde_json::{Value as Json, json};
-use superstep::{StoreAnswer, StoreOp, Value, iso8601};
+use superstep::Value;
+use superstep::run::iso8601;
+use superstep::store::{StoreAnswer, StoreOp};
 use superstep_workbench::wire::{FindUses, ItemUse, RecordedValueView, UseOfItem};
 
 use crate::args::store::UsesArgs;

@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 
 use serde_json::{Value as Json, json};
-use superstep::{ClaimView, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value};
+use superstep::checkpoint::{ClaimView, ThreadQuery, ThreadStatus, ThreadSummary};
+use superstep::value::Object;
+use superstep::{ThreadId, Value};
 use superstep_workbench::session;
 
 use crate::args::DeleteArgs;
@@ -226,7 +228,7 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
     let claimant = claimant();
     for thread in &threads {
         let by = claimant.claim(&*store.saver, thread, args.take_over).await;
-        superstep::delete_thread(&*store.saver, thread, &by).await?;
+        superstep::checkpoint::delete_thread(&*store.saver, thread, &by).await?;
         out::note(&format!("Deleted {thread}."));
     }
     store.forget(&threads)

@@ -5,7 +5,8 @@ use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use superstep::{CheckpointId, Graph, GraphVersion, ThreadId};
+use superstep::checkpoint::GraphVersion;
+use superstep::{CheckpointId, Graph, ThreadId};
 use superstep_document::{Diagnostic, Document};
 use superstep_nodes::models::Exchange;
 use superstep_nodes::{Registry, files};

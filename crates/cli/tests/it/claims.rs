@@ -1,6 +1,6 @@
 //! Threads that another program runs.
 
-use superstep::{ClaimRequest, ClaimUse, Commit, Holder};
+use superstep::checkpoint::{ClaimRequest, ClaimUse, Commit, Holder};
 
 use crate::{User, example};
 

@@ -11,6 +11,8 @@
 
 use std::sync::Arc;
 
+use superstep::graph::*;
+use superstep::value::*;
 use superstep::*;
 
 /// One workload at one size.

@@ -7,6 +7,9 @@
 //! ```
 //! # use std::sync::{Arc, Mutex};
 //! # use superstep::*;
+//! # use superstep::checkpoint::*;
+//! # use superstep::inspect::*;
+//! # use superstep::store::*;
 //! /// Keeps checkpoints in a list.
 //! #[derive(Debug, Default)]
 //! struct Rows(Mutex<Vec<CheckpointTuple>>);

@@ -6,7 +6,8 @@
 //! after its length when the run has not renewed it. Commits without a claim are not compared.
 //!
 //! ```
-//! # use superstep::{Graph, Input, RunConfig, RunError, StorageError, TakeOver, ClaimRequest, Holder};
+//! # use superstep::checkpoint::{StorageError, TakeOver, ClaimRequest, Holder};
+//! # use superstep::{Graph, Input, RunConfig, RunError};
 //! # async fn example(graph: &Graph) -> Result<(), RunError> {
 //! let holder = Holder::new("worker-7", "the nightly import on host a");
 //! let config = RunConfig::on("case 1").claim(ClaimRequest::by(holder));

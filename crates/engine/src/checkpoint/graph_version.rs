@@ -24,6 +24,9 @@ const CONTENT: &str = "__graph__";
 /// ```
 /// # use std::sync::Arc;
 /// # use superstep::*;
+/// # use superstep::checkpoint::*;
+/// # use superstep::store::*;
+/// # use superstep::value::*;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let graph = StateGraph::new()

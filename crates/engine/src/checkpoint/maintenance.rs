@@ -77,7 +77,7 @@ pub struct Pruning {
     /// Checkpoints that stay whatever the scope says: bookmarks, and what others are rebuilt from.
     pub retain: Vec<CheckpointId>,
     /// Namespaces of nested runs of which nothing stays but what is retained, because the checkpoint that they belong to
-    /// goes, and of versions of graphs that nothing which stays was run by: [`prune`](crate::prune) fills it in.
+    /// goes, and of versions of graphs that nothing which stays was run by: [`prune`](crate::inspect::prune) fills it in.
     pub ended: HashSet<(ThreadId, Name)>,
     /// Only say what would go.
     pub dry_run: bool,

@@ -58,7 +58,7 @@ impl WaitingQuery {
 
 impl dyn Checkpointer + '_ {
     /// Lists checkpoints of outermost graphs whose questions wait, the oldest first. If the backend keeps an index for
-    /// this ([`Coordination`](crate::Coordination)), that is read; otherwise every checkpoint is examined.
+    /// this ([`Coordination`](crate::checkpoint::Coordination)), that is read; otherwise every checkpoint is examined.
     pub async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
         match self.coordination() {
             Some(index) => index.waiting(query).await,

@@ -53,7 +53,7 @@ impl TaskFn {
     }
 
     /// Makes callers receive a result only when it is stored, so that they can rely on finding it again whatever
-    /// happens next. Without this it is stored while they continue. With [`Durability::Exit`](crate::Durability::Exit)
+    /// happens next. Without this it is stored while they continue. With [`Durability::Exit`](crate::run::Durability::Exit)
     /// nothing is stored.
     pub fn sealed(mut self) -> Self {
         self.sealed = true;

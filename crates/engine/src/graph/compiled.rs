@@ -117,7 +117,7 @@ impl Graph {
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
-    /// Sets a cache for results of nodes that have a [`CachePolicy`](crate::CachePolicy).
+    /// Sets a cache for results of nodes that have a [`CachePolicy`](crate::graph::CachePolicy).
     pub fn with_cache(mut self, cache: Arc<dyn NodeCache>) -> Self {
         self.cache = Some(cache);
         self

@@ -464,7 +464,7 @@ impl NodeContext {
         TaskHandle::call(&self.0.shared, self.0.place, index, task, args.into())
     }
 
-    /// Returns what the last run in this thread returned or saved, in an [`Entrypoint`](crate::Entrypoint); null on the
+    /// Returns what the last run in this thread returned or saved, in an [`Entrypoint`](crate::graph::Entrypoint); null on the
     /// first.
     pub fn previous(&self) -> Value {
         self.0.previous.clone().unwrap_or_default()

@@ -25,7 +25,8 @@ use crate::value::Value;
 /// [`NodeOutput::Final`].
 ///
 /// ```
-/// use superstep::{Entrypoint, Input, NodeContext, NodeOutput, RunConfig, TaskFn, Value};
+/// use superstep::graph::{Entrypoint, TaskFn};
+/// use superstep::{Input, NodeContext, NodeOutput, RunConfig, Value};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let double = TaskFn::new("double", |_: NodeContext, n: Value| async move {

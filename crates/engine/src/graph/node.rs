@@ -70,7 +70,7 @@ pub enum NodeOutput {
     Command(Command),
     /// Several, applied in order.
     Many(Vec<NodeOutput>),
-    /// From an [`Entrypoint`](crate::Entrypoint) only: what it returns, and what its next run is given.
+    /// From an [`Entrypoint`](crate::graph::Entrypoint) only: what it returns, and what its next run is given.
     Final {
         /// What it returns.
         value: Value,

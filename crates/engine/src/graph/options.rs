@@ -122,7 +122,7 @@ impl NodeOptions {
             async move { Ok(NodeOutput::Update(update)) }
         })
     }
-    /// Sets the kind by which [`Limits`](crate::Limits) know the node.
+    /// Sets the kind by which [`Limits`](crate::graph::Limits) know the node.
     pub fn kind(mut self, kind: impl Into<Name>) -> Self {
         self.kind = Some(kind.into());
         self
@@ -135,7 +135,7 @@ impl NodeOptions {
         self
     }
     /// Declares that the node computes without waiting: it works on a thread of its own, so that it does not hold up
-    /// others. For a closure that is not async, see [`blocking`](crate::blocking).
+    /// others. For a closure that is not async, see [`blocking`](crate::graph::blocking).
     pub fn blocking(mut self) -> Self {
         self.blocking = true;
         self

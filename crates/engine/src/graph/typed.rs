@@ -198,7 +198,7 @@ where
 /// ```
 ///
 /// A closure that captures instead has to clone what it captures for each task, outside of its `async` block:
-/// `move |_, chat: Chat| { let client = client.clone(); async move { … } }`. The same holds for [`TaskFn`](crate::TaskFn).
+/// `move |_, chat: Chat| { let client = client.clone(); async move { … } }`. The same holds for [`TaskFn`](crate::graph::TaskFn).
 pub fn typed_with<U, I, O, Fut>(
     uses: U,
     work: impl Fn(U, NodeContext, I) -> Fut + Send + Sync + 'static,

@@ -2,7 +2,7 @@
 //!
 //! A thread is a tree of checkpoints, and a run adds to one path of it. What was done off that path, after a point where the
 //! path left it, has been done already. Each such piece of work is taken once: a task of the new branch that does it
-//! again, or uses what came of it, says so ([`EFFECT`](crate::reserved::EFFECT), `instead`), and anyone who looks later knows
+//! again, or uses what came of it, says so ([`EFFECT`](crate::checkpoint::reserved::EFFECT), `instead`), and anyone who looks later knows
 //! it. A new input at the end of a branch is a new case: what was done on branches that it had left before counts no more.
 
 use std::collections::{HashMap, HashSet};

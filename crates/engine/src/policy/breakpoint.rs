@@ -103,7 +103,7 @@ pub enum BreakpointLimit {
     Steps(u64),
     /// The time since this run began.
     Time(Duration),
-    /// The size of the state, in bytes, as [`RunMetrics::peak_state_bytes`](crate::RunMetrics) estimates it.
+    /// The size of the state, in bytes, as [`RunMetrics::peak_state_bytes`](crate::stream::RunMetrics) estimates it.
     StateBytes(usize),
     /// The size of one key, likewise.
     KeyBytes(Name, usize),

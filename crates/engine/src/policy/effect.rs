@@ -2,7 +2,7 @@
 //!
 //! No ledger is kept beside the thread: what a node was given is the state of the checkpoint that its task started
 //! from, what came of it are the writes of the task, and the key that it sent is the task's id. Only what cannot be
-//! found there is stored, as a pending write of the task ([`EFFECT`](crate::reserved::EFFECT)): that work which must
+//! found there is stored, as a pending write of the task ([`EFFECT`](crate::checkpoint::reserved::EFFECT)): that work which must
 //! not be done twice has begun, a key that is not the task's id, and which task of another branch this one stands for.
 
 use crate::base::ids::{CheckpointId, Name};

@@ -167,7 +167,7 @@ pub struct AttemptFailed {
 ///
 /// [`RunConfig::max_concurrency`]: crate::RunConfig#structfield.max_concurrency
 /// [`NodeOptions::concurrency`]: crate::NodeOptions::concurrency
-/// [`Limits`]: crate::Limits
+/// [`Limits`]: crate::graph::Limits
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskWaited {
     /// Task id.

@@ -34,10 +34,10 @@ use crate::value::{Object, Value};
 pub struct RunConfig {
     /// The thread to continue or begin; needs a checkpointer.
     pub thread: Option<ThreadId>,
-    /// Run the thread as its only runner. The run fails with [`StorageError::Busy`](crate::StorageError::Busy) before any
+    /// Run the thread as its only runner. The run fails with [`StorageError::Busy`](crate::checkpoint::StorageError::Busy) before any
     /// of its nodes begins when another run holds the thread, and with
-    /// [`StorageError::Superseded`](crate::StorageError::Superseded) when another took it over. Means nothing where the
-    /// checkpointer offers no [`Coordination`](crate::Coordination).
+    /// [`StorageError::Superseded`](crate::checkpoint::StorageError::Superseded) when another took it over. Means nothing where the
+    /// checkpointer offers no [`Coordination`](crate::checkpoint::Coordination).
     pub claim: Option<ClaimRequest>,
     /// Start from this checkpoint rather than from the newest.
     pub checkpoint_id: Option<CheckpointId>,
@@ -85,7 +85,7 @@ pub struct RunConfig {
     pub pinned: BTreeMap<Name, Value>,
     /// The run context: what nodes read and no node writes, such as who asks or which database to use. It is not stored:
     /// each run of a thread is given its own. Nothing and an empty object both mean that there is none. A graph that
-    /// declares a [`ContextSchema`](crate::ContextSchema) checks it when the run begins.
+    /// declares a [`ContextSchema`](crate::graph::ContextSchema) checks it when the run begins.
     pub context: Value,
     /// Values that nodes read, as LangGraph's `configurable`. Plain ones are stored with every checkpoint as metadata is;
     /// new graphs use `context`.
@@ -114,7 +114,7 @@ pub struct RunConfig {
     /// runs them again.
     pub keep_finished: bool,
     /// Stores beside the writes of each task which state keys it read and why its routers went where they did, as a
-    /// [`TaskRecord`](crate::TaskRecord). Nothing that runs depends on it.
+    /// [`TaskRecord`](crate::checkpoint::TaskRecord). Nothing that runs depends on it.
     pub record: bool,
     /// The version of the graph that the run runs: its checkpoints name it, and the thread keeps it once. Nothing that runs
     /// depends on it.

@@ -17,7 +17,7 @@
 //! can be large, and private. They are written only for a span that somebody listens to.
 //!
 //! What a run cost is one event of the target [`METRICS_TARGET`] and level DEBUG, inside its `run` span, when it ends:
-//! `outcome`, `error.code`, and the fields of [`RunMetrics`](crate::RunMetrics), times in seconds. A run is measured for
+//! `outcome`, `error.code`, and the fields of [`RunMetrics`](crate::stream::RunMetrics), times in seconds. A run is measured for
 //! it only when somebody listens to that target.
 
 use std::fmt::Display;

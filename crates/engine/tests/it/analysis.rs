@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use superstep::graph::*;
 use superstep::*;
 
 use crate::support::*;

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::run::*;
 use superstep::*;
 
 use crate::support::routes;

@@ -1,5 +1,7 @@
 //! Bounds of what a run may make: packets of a step, their size, the size of the state.
 
+use superstep::run::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;

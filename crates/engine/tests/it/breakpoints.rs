@@ -4,7 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use superstep::graph::*;
+use superstep::run::*;
 use superstep::run::{Breakpoint, BreakpointLimit, BreakpointPlace, Durability, HitRule, StepTask};
+use superstep::stream::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;

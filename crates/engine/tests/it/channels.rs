@@ -3,6 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use superstep::StreamMode::*;
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::run::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;

@@ -6,6 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use superstep::checkpoint::*;
+use superstep::inspect::*;
+use superstep::run::*;
+use superstep::value::*;
 use superstep::*;
 use tokio::sync::Semaphore;
 

@@ -2,6 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use superstep::checkpoint::*;
+use superstep::run::*;
+use superstep::stream::*;
 use superstep::*;
 use tokio::sync::Semaphore;
 
@@ -67,7 +70,10 @@ impl Checkpointer for Gate {
     async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
         self.inner.heads(query).await
     }
-    async fn threads(&self, query: &superstep::ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+    async fn threads(
+        &self,
+        query: &superstep::checkpoint::ThreadQuery,
+    ) -> Result<Vec<ThreadSummary>, StorageError> {
         self.inner.threads(query).await
     }
     fn coordination(&self) -> Option<&dyn Coordination> {

@@ -1,5 +1,7 @@
 //! Compilation finds everything that is wrong, at once.
 
+use superstep::graph::*;
+use superstep::run::*;
 use superstep::*;
 
 use crate::support::*;

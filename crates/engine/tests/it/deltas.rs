@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::inspect::*;
+use superstep::run::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;

@@ -6,6 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::run::*;
 use superstep::*;
 
 use crate::support::{on_memory, routes};

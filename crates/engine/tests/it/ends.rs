@@ -1,5 +1,6 @@
 //! How runs are brought to an end from outside or by their own bounds, and go on afterwards.
 
+use superstep::run::*;
 use superstep::*;
 
 use crate::support::*;

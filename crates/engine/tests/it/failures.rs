@@ -5,6 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use superstep::StreamMode::*;
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::run::*;
+use superstep::stream::*;
+use superstep::value::*;
 use superstep::*;
 use tokio::time::Instant;
 

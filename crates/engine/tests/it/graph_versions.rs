@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use superstep::checkpoint::GraphVersion;
+use superstep::checkpoint::*;
+use superstep::run::*;
 use superstep::*;
 
 use crate::support::{chain, input};

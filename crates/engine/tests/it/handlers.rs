@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep::StreamMode::*;
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::run::*;
 use superstep::*;
 
 use crate::support::*;

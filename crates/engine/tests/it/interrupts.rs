@@ -1,6 +1,9 @@
 //! Questions, answers, breakpoints.
 
 use superstep::StreamMode::*;
+use superstep::graph::*;
+use superstep::run::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;

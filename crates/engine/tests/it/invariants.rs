@@ -1,6 +1,9 @@
 //! Invariants: what a graph says must hold, checked in each of its runs, and what a broken one does.
 
+use superstep::run::*;
 use superstep::run::{Breakpoint, BreakpointPlace, WhenBroken};
+use superstep::stream::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;

@@ -4,6 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep::StreamMode::*;
+use superstep::checkpoint::*;
+use superstep::run::*;
+use superstep::stream::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use superstep::checkpoint::*;
 use superstep::checkpoint::{RecordedValue, records_of};
+use superstep::store::*;
 use superstep::*;
 
 /// The uses that a thread has recorded, in order, as `action namespace/key value`.

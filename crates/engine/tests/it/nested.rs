@@ -2,6 +2,12 @@
 
 use std::sync::Arc;
 
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::inspect::*;
+use superstep::run::*;
+use superstep::stream::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;

@@ -12,6 +12,8 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::support::*;
+use superstep::checkpoint::*;
+use superstep::stream::*;
 use superstep::*;
 
 #[derive(Clone, Debug, Default)]
@@ -318,7 +320,10 @@ impl Checkpointer for Slow {
     async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
         self.0.heads(query).await
     }
-    async fn threads(&self, query: &superstep::ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+    async fn threads(
+        &self,
+        query: &superstep::checkpoint::ThreadQuery,
+    ) -> Result<Vec<ThreadSummary>, StorageError> {
         self.0.threads(query).await
     }
     fn coordination(&self) -> Option<&dyn Coordination> {

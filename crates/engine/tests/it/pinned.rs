@@ -5,6 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use superstep::checkpoint::records_of;
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::run::*;
 use superstep::*;
 
 use crate::support::{on_memory, routes};

@@ -1,6 +1,9 @@
 //! The run context: what nodes read of what the caller gave beside the input.
 
 use serde::{Deserialize, Serialize};
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::run::*;
 use superstep::testing::{self, Schedule};
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;

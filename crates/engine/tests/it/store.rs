@@ -3,7 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::run::*;
+use superstep::store::*;
 use superstep::store::{Path, namespace};
+use superstep::value::*;
 use superstep::*;
 
 /// An embedding with known vectors: the number of times that each of four letters occurs.
@@ -313,7 +318,7 @@ async fn vectors_score_as_in_langgraph() {
     fill(&store, "v", facts.get("values").unwrap()).await;
     let query = StoreQuery::default()
         .prefix(namespace(&["v"]))
-        .query(facts.get("query").unwrap().as_str().map(str::to_owned));
+        .query(facts.get("query").unwrap().as_str().unwrap());
     let got = store.search(query).await.unwrap();
     assert!(got.windows(2).all(|pair| pair[0].score >= pair[1].score));
     let got: BTreeMap<String, f64> = got

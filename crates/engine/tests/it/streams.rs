@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::support::*;
+use superstep::run::*;
+use superstep::stream::*;
+use superstep::value::*;
 use superstep::*;
 
 /// The events of a run as `mode: what`, with all modes asked for.

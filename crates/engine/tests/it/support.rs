@@ -3,6 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::run::*;
+use superstep::stream::*;
 use superstep::*;
 
 /// How often each node began.

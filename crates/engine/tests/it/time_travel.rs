@@ -3,6 +3,11 @@
 use std::sync::Arc;
 
 use superstep::StreamMode::*;
+use superstep::checkpoint::*;
+use superstep::graph::*;
+use superstep::inspect::*;
+use superstep::run::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::*;
@@ -400,7 +405,10 @@ async fn changes_say_what_a_backend_must_store() {
         async fn heads(&self, q: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
             self.1.heads(q).await
         }
-        async fn threads(&self, query: &superstep::ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        async fn threads(
+            &self,
+            query: &superstep::checkpoint::ThreadQuery,
+        ) -> Result<Vec<ThreadSummary>, StorageError> {
             self.1.threads(query).await
         }
         fn coordination(&self) -> Option<&dyn Coordination> {

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use superstep::checkpoint::*;
+use superstep::inspect::*;
+use superstep::run::*;
+use superstep::stream::*;
 use superstep::*;
 
 superstep::state! {

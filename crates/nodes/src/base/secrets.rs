@@ -12,10 +12,9 @@ use std::sync::LazyLock;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
-use superstep::{
-    Command, Interrupted, Node, NodeContext, NodeError, NodeOutput, Object, Packet, Target, Value,
-    async_trait,
-};
+use superstep::graph::Interrupted;
+use superstep::value::Object;
+use superstep::{Command, Node, NodeContext, NodeError, NodeOutput, Packet, Target, Value, async_trait};
 
 /// What stands where a secret was.
 pub const HIDDEN: &str = "[secret]";

@@ -31,7 +31,8 @@ pub(crate) fn millis(value: &Value) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use superstep::{iso8601, json};
+    use superstep::json;
+    use superstep::run::iso8601;
 
     use super::*;
 

@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::value::{Enumerator, Object as Dynamic, ObjectRepr, Value as Jinja, ValueKind};
-use superstep::{List, NodeContext, Number, Object, Value};
+use superstep::value::{List, Number, Object};
+use superstep::{NodeContext, Value};
 
 /// Deepest nesting that is converted back; JSON readers stop there as well.
 pub(crate) const MAX_DEPTH: usize = 128;

@@ -132,7 +132,7 @@ impl Scope {
     pub fn new(state: &Value) -> Self {
         Self {
             state: state.clone(),
-            context: superstep::Object::new().into(),
+            context: superstep::value::Object::new().into(),
             extra: Vec::new(),
             run: None,
         }
@@ -412,7 +412,7 @@ impl Expression {
     }
 
     /// Evaluates it as a list.
-    pub fn list(&self, scope: &Scope) -> Result<superstep::List, ExpressionError> {
+    pub fn list(&self, scope: &Scope) -> Result<superstep::value::List, ExpressionError> {
         match self.eval(scope)? {
             Value::Array(list) => Ok(list),
             other => Err(self.wrong_type(text!("a list"), &other)),

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
-use superstep::{Graph, Input, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait};
+use superstep::value::Object;
+use superstep::{Graph, Input, Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Document, END, FORMAT, NodePolicy, NodeSpec, START};
 
 use crate::base::config_schema::schema_of;

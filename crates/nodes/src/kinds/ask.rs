@@ -9,9 +9,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use superstep::{
-    List, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait, iso8601, overwrite,
-};
+use superstep::run::iso8601;
+use superstep::value::{List, Object};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait, overwrite};
 use superstep_document::{Diagnostic, Reducer};
 
 use crate::base::config_schema::schema_of;

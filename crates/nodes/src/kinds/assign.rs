@@ -5,7 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
-use superstep::{Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait};
+use superstep::value::Object;
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::Diagnostic;
 
 use crate::base::config_schema::schema_of;

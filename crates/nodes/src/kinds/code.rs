@@ -236,15 +236,15 @@ impl NodeKind for Code {
         }
     }
 
-    fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
+    fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::graph::Effect {
         match crate::registry::parse::<CodeConfig>(config) {
-            Ok(config) if config.language == Language::JavaScript => superstep::Effect::Pure,
-            _ => superstep::Effect::Unknown,
+            Ok(config) if config.language == Language::JavaScript => superstep::graph::Effect::Pure,
+            _ => superstep::graph::Effect::Unknown,
         }
     }
 
     fn is_certain(&self, config: &serde_json::Map<String, serde_json::Value>) -> bool {
-        self.effect(config) == superstep::Effect::Pure
+        self.effect(config) == superstep::graph::Effect::Pure
     }
 
     fn writes_are_known(&self) -> bool {

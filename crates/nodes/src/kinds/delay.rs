@@ -11,7 +11,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait, iso8601};
+use superstep::run::iso8601;
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::Diagnostic;
 
 use crate::base::config_schema::schema_of;

@@ -1,7 +1,8 @@
 //! Facts that a node finds out once: when it runs again, after a question, a failure or the death of the process, it
 //! goes on from the same ones.
 
-use superstep::{NodeContext, NodeError, TaskFn, Value};
+use superstep::graph::TaskFn;
+use superstep::{NodeContext, NodeError, Value};
 
 /// The names of such facts.
 const NAMES: [&str; 2] = ["deadline", "wait"];

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
-use superstep::{
-    Graph, Input, Node, NodeContext, NodeError, NodeOutput, Object, Persistence, Value, async_trait,
-};
+use superstep::graph::Persistence;
+use superstep::value::Object;
+use superstep::{Graph, Input, Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Document, Reducer};
 
 use crate::base::config_schema::schema_of;

@@ -117,10 +117,10 @@ impl NodeKind for Http {
         }
     }
 
-    fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
+    fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::graph::Effect {
         match crate::registry::parse::<HttpConfig>(config) {
-            Ok(config) if config.method == HttpMethod::Get => superstep::Effect::Reads,
-            _ => superstep::Effect::Unknown,
+            Ok(config) if config.method == HttpMethod::Get => superstep::graph::Effect::Reads,
+            _ => superstep::graph::Effect::Unknown,
         }
     }
 

@@ -13,7 +13,8 @@ use reqwest::{Method, Response, StatusCode, Url};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use superstep::{NodeContext, Object, Value};
+use superstep::value::Object;
+use superstep::{NodeContext, Value};
 
 use crate::base::access::Access;
 use crate::base::text::percent_encoded;

@@ -8,10 +8,9 @@ use futures::StreamExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
-use superstep::{
-    Graph, Input, List, Node, NodeContext, NodeError, NodeOutput, Object, Persistence, TaskFn, Value,
-    async_trait,
-};
+use superstep::graph::{Persistence, TaskFn};
+use superstep::value::{List, Object};
+use superstep::{Graph, Input, Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, escape_pointer};
 
 use crate::base::config_schema::schema_of;

@@ -6,10 +6,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use superstep::{
-    Index, NamespaceQuery, Node, NodeContext, NodeError, NodeOutput, Ranking, Store, StoreAnswer, StoreOp,
-    StoreQuery, Ttl, Value, async_trait,
-};
+use superstep::store::{Index, NamespaceQuery, Ranking, StoreAnswer, StoreOp, StoreQuery, Ttl};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Store, Value, async_trait};
 use superstep_document::Diagnostic;
 
 use crate::base::config_schema::schema_of;
@@ -163,12 +161,12 @@ impl NodeKind for StoreKind {
         }
     }
 
-    fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
+    fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::graph::Effect {
         match crate::registry::parse::<StoreSettings>(config) {
             Ok(config) if config.action.of_one() && config.action != StoreAction::Get => {
-                superstep::Effect::Unknown
+                superstep::graph::Effect::Unknown
             }
-            _ => superstep::Effect::Reads,
+            _ => superstep::graph::Effect::Reads,
         }
     }
 
@@ -358,14 +356,10 @@ impl StoreNode {
                     Some(minutes) => Duration::try_from_secs_f64(minutes * 60.0).map_or(Ttl::Never, Ttl::For),
                 })
             }
-            StoreAction::Search => StoreOp::Search(
-                StoreQuery::default()
+            StoreAction::Search => {
+                let mut search = StoreQuery::default()
                     .prefix(namespace)
-                    .query(match &self.query {
-                        Some(query) => Some(query.render(scope)?).filter(|query| !query.trim().is_empty()),
-                        None => None,
-                    })
-                    .ranking(match self.config.by {
+                    .by(match self.config.by {
                         QueryMethod::Auto => Ranking::Auto,
                         QueryMethod::Words => Ranking::Words,
                         QueryMethod::Vectors => Ranking::Vectors,
@@ -374,8 +368,13 @@ impl StoreNode {
                         Some(filter) => filter.eval(scope)?,
                         None => Value::Null,
                     })
-                    .limit(self.config.limit),
-            ),
+                    .limit(self.config.limit);
+                search.query = match &self.query {
+                    Some(query) => Some(query.render(scope)?).filter(|query| !query.trim().is_empty()),
+                    None => None,
+                };
+                StoreOp::Search(search)
+            }
             StoreAction::Namespaces => StoreOp::ListNamespaces(
                 NamespaceQuery::default()
                     .prefix(namespace)

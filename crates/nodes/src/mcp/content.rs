@@ -2,7 +2,8 @@
 
 use rmcp::model::{CallToolResult, ContentBlock, ReadResourceResult, ResourceContents};
 use serde_json::Value as Json;
-use superstep::{List, Value, json};
+use superstep::value::List;
+use superstep::{Value, json};
 
 /// Longest text of an answer, in characters.
 const LONGEST_TEXT: usize = 256 * 1024;

@@ -3,7 +3,8 @@
 use genai::chat::Usage as GenaiUsage;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
-use superstep::{Object, Value};
+use superstep::Value;
+use superstep::value::Object;
 
 /// A piece of an answer that is on its way.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
-use superstep::{GraphVersion, Object, Value};
+use superstep::Value;
+use superstep::checkpoint::GraphVersion;
+use superstep::value::Object;
 use superstep_document::{Document, Section};
 
 use super::graph_files::{find, run_by};

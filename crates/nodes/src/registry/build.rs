@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
-use superstep::{ContextSchema, GraphPlace, Node, NodeOptions, START, StateGraph, Value};
+use superstep::graph::{ContextSchema, GraphPlace};
+use superstep::{Node, NodeOptions, START, StateGraph, Value};
 use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 
 use super::check::Findings;
@@ -374,7 +375,10 @@ impl Build<'_> {
 }
 
 /// Converts a problem of the engine to one of the document's record.
-fn diagnostic(problem: superstep::GraphProblem, ids: &HashMap<(String, String), String>) -> Diagnostic {
+fn diagnostic(
+    problem: superstep::graph::GraphProblem,
+    ids: &HashMap<(String, String), String>,
+) -> Diagnostic {
     let record = match &problem.place {
         GraphPlace::Graph => "doc".to_owned(),
         GraphPlace::Node(name) => format!("node:{name}"),

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
-use superstep::{Graph, Persistence};
+use superstep::Graph;
+use superstep::graph::Persistence;
 use superstep_document::{Diagnostic, Document, Effect, NodeSpec};
 
 use super::Registry;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use superstep::{Effect, Node, NodeContext, NodeError, NodeOptions, NodeOutput, Value, async_trait};
+use superstep::graph::Effect;
+use superstep::{Node, NodeContext, NodeError, NodeOptions, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Disabled, Edge, NodePolicy, Severity, suggest};
 
 use super::kind::KeyUsage;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use superstep::{Branch, NodeContext, NodeError, Object, Router, StateGraph, Target, Value, async_trait};
+use superstep::graph::Router;
+use superstep::value::Object;
+use superstep::{Branch, NodeContext, NodeError, StateGraph, Target, Value, async_trait};
 use superstep_document::Edge;
 
 use crate::base::error_class;

@@ -48,9 +48,9 @@ pub trait NodeKind: Send + Sync {
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic>;
     /// Returns what a node with these settings does to the world outside of the graph, if its record does not declare
     /// it.
-    fn effect(&self, config: &Map<String, Json>) -> superstep::Effect {
+    fn effect(&self, config: &Map<String, Json>) -> superstep::graph::Effect {
         let _ = config;
-        superstep::Effect::Pure
+        superstep::graph::Effect::Pure
     }
     /// Returns whether the result of a node with these settings follows from the state alone, at once and without a
     /// model, a clock or anything outside. Such nodes work in a preview, which asks only what would happen.

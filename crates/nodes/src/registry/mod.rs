@@ -25,7 +25,8 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jsonschema::Validator;
 use serde_json::Value as Json;
-use superstep::{Graph, MemoryCache};
+use superstep::Graph;
+use superstep::graph::MemoryCache;
 use superstep_document::{Diagnostic, Document};
 
 use crate::base::access::Access;

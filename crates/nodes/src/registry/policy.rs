@@ -4,10 +4,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use superstep::{
-    Bounds, CachePolicy, Failure, Node, NodeContext, NodeOptions, RefreshOn, RetryPolicy, Timeout, Value,
-    is_retryable,
-};
+use superstep::graph::{CachePolicy, RefreshOn, Timeout, is_retryable};
+use superstep::run::Bounds;
+use superstep::{Failure, Node, NodeContext, NodeOptions, RetryPolicy, Value};
 use superstep_document::{
     Cache, Diagnostic, Document, Edge, Effect, Fallback, NodePolicy, NodeTimeout, Retry,
 };
@@ -122,12 +121,12 @@ pub(crate) fn options(
 }
 
 /// Converts the effect that the document declares to the engine's.
-pub(crate) fn effect(effect: Effect) -> superstep::Effect {
+pub(crate) fn effect(effect: Effect) -> superstep::graph::Effect {
     match effect {
-        Effect::Pure => superstep::Effect::Pure,
-        Effect::Reads => superstep::Effect::Reads,
-        Effect::Idempotent => superstep::Effect::Idempotent,
-        Effect::Once => superstep::Effect::Once,
+        Effect::Pure => superstep::graph::Effect::Pure,
+        Effect::Reads => superstep::graph::Effect::Reads,
+        Effect::Idempotent => superstep::graph::Effect::Idempotent,
+        Effect::Once => superstep::graph::Effect::Once,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde_json::Value as Json;
-use superstep::Effect;
+use superstep::graph::Effect;
 use superstep_document::{Diagnostic, Document, NOTE, NodeSpec};
 
 use super::working::{PreviewGraph, Uncertain, WorkingNodes};

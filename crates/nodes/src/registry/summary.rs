@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use superstep::{Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait};
+use superstep::value::Object;
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Document};
 
 use crate::base::secrets;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use superstep::{Effect, Graph};
+use superstep::Graph;
+use superstep::graph::Effect;
 
 /// Selection of the nodes of a graph that work; the others do nothing when it is their turn.
 #[derive(Clone, Copy)]

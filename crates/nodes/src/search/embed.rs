@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use superstep::{Embedding, HashedNgrams};
+use superstep::store::{Embedding, HashedNgrams};
 
 use super::SearchError;
 use crate::models::Providers;

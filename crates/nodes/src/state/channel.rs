@@ -1,6 +1,7 @@
 //! The engine's channel of a state key.
 
-use superstep::{BinaryOp, ChannelSpec, Value};
+use superstep::graph::BinaryOp;
+use superstep::{ChannelSpec, Value};
 use superstep_document::{ChannelKind, Reducer, StateKey};
 
 /// Returns the channel of a state key.

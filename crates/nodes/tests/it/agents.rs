@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use superstep::{Input, MemorySaver, RunConfig, RunStatus, StateRef, StreamMode, Value};
+use superstep::run::{RunStatus, StateRef};
+use superstep::{Input, MemorySaver, RunConfig, StreamMode, Value};
 use superstep_nodes::{Environment, Registry};
 
 use crate::support::{build, document, failure, no_keys, one_node, run};

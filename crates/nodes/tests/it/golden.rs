@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use superstep::{
-    Input, MemorySaver, MemoryStore, Payload, RunConfig, RunStatus, StateRef, StateUpdate, StreamMode, Value,
-};
+use superstep::run::{RunStatus, StateRef};
+use superstep::stream::Payload;
+use superstep::{Input, MemorySaver, MemoryStore, RunConfig, StateUpdate, StreamMode, Value};
 use superstep_document::Document;
 use superstep_nodes::{Environment, Grants, Registry};
 

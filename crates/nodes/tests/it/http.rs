@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value as Json, json};
-use superstep::{Input, RunStatus, Value};
+use superstep::run::RunStatus;
+use superstep::{Input, Value};
 use superstep_nodes::{Access, Environment, Grants, Registry};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -162,7 +163,7 @@ async fn a_replay_with_another_value_of_a_key_that_it_does_not_read_is_the_same_
     let again = |values: Value| {
         let graph = &graph;
         async move {
-            let all = superstep::ListQuery::default();
+            let all = superstep::checkpoint::ListQuery::default();
             let history = graph.get_state_history(&"t".into(), &all).await.unwrap();
             let before = history.iter().find(|state| state.next == ["n".into()]).unwrap();
             let update = superstep::StateUpdate {
@@ -173,7 +174,7 @@ async fn a_replay_with_another_value_of_a_key_that_it_does_not_read_is_the_same_
             let edited = graph.update_state(&before.state_ref(), update).await.unwrap();
             let config = superstep::RunConfig::on("t")
                 .checkpoint_id(edited.checkpoint_id)
-                .effects(superstep::EffectPolicy::Reuse);
+                .effects(superstep::run::EffectPolicy::Reuse);
             graph.invoke(Input::Continue, config).await
         }
     };

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use superstep::{Graph, Input, MemorySaver, MemoryStore, Payload, RunConfig, RunStatus, StreamMode, Value};
+use superstep::run::RunStatus;
+use superstep::stream::Payload;
+use superstep::{Graph, Input, MemorySaver, MemoryStore, RunConfig, StreamMode, Value};
 use superstep_nodes::{Environment, Registry, kinds};
 
 use crate::support::{build, document, failure, no_keys, one_node, run, value};
@@ -320,7 +322,7 @@ async fn a_delay_waits_and_can_be_cancelled() {
 #[derive(Debug, Default)]
 struct Hands(AtomicUsize);
 
-impl superstep::Clock for Hands {
+impl superstep::run::Clock for Hands {
     fn now_ms(&self) -> u64 {
         self.0.load(Ordering::Relaxed) as u64
     }
@@ -881,7 +883,7 @@ impl superstep_nodes::NodeKind for Effects {
                     let began = kept
                         .pending_writes
                         .iter()
-                        .filter(|write| &*write.write.channel == superstep::reserved::EFFECT)
+                        .filter(|write| &*write.write.channel == superstep::checkpoint::reserved::EFFECT)
                         .any(|write| {
                             write.write.value.get("run") == Some(&context.info().run_id.as_str().into())
                         });

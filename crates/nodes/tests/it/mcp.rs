@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
-use superstep::{Graph, Input, MemorySaver, Payload, RunConfig, RunError, RunStatus, StreamMode, Value};
+use superstep::run::RunStatus;
+use superstep::stream::Payload;
+use superstep::{Graph, Input, MemorySaver, RunConfig, RunError, StreamMode, Value};
 use superstep_nodes::{Access, Environment, Grants, ModelSettings, Registry};
 use superstep_test_servers::McpServers;
 use tokio::io::AsyncWriteExt;

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use superstep::{Graph, Input, MemorySaver, RunConfig, RunStatus, StateRef, Value, json as value};
+use superstep::run::{RunStatus, StateRef};
+use superstep::{Graph, Input, MemorySaver, RunConfig, Value, json as value};
 use superstep_document::Diagnostic;
 use superstep_nodes::{Built, Environment, Registry, Stamp};
 

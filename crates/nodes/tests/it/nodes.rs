@@ -1,7 +1,9 @@
 //! Each kind in a run of the engine.
 
 use serde_json::json;
-use superstep::{Input, Payload, RunConfig, RunError, RunStatus, StreamMode, Value, json as value};
+use superstep::run::RunStatus;
+use superstep::stream::Payload;
+use superstep::{Input, RunConfig, RunError, StreamMode, Value, json as value};
 use superstep_nodes::Environment;
 
 use crate::support::{build, failure, no_keys, one_node, run, tokens, value as result};

@@ -3,7 +3,8 @@
 use std::fs;
 
 use serde_json::json;
-use superstep::{Graph, Input, Payload, RunConfig, StreamMode, Value, json as value};
+use superstep::stream::Payload;
+use superstep::{Graph, Input, RunConfig, StreamMode, Value, json as value};
 use superstep_nodes::Environment;
 
 use crate::support::{build, failure, no_keys, one_node, run, value as result};

@@ -575,7 +575,7 @@ async fn a_key_that_comes_in_pieces_is_taken_out_of_the_stream() {
     assert_eq!(message["additional_kwargs"]["reasoning_content"], reasoning);
     assert_eq!(message["tool_calls"][0]["args"], json!({"city": "[secret]"}));
     let task = events.iter().find_map(|event| match &event.payload {
-        superstep::Payload::TaskStart(task) => Some(task.id.to_string()),
+        superstep::stream::Payload::TaskStart(task) => Some(task.id.to_string()),
         _ => None,
     });
     let exchange = &registry.exchanges().take(&task.unwrap())[0];

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
+use superstep::checkpoint::KeysRead;
+use superstep::stream::Payload;
 use superstep::{
-    Graph, Input, KeysRead, MemorySaver, MemoryStore, Payload, RunConfig, RunError, StreamMode, Value,
-    json as value,
+    Graph, Input, MemorySaver, MemoryStore, RunConfig, RunError, StreamMode, Value, json as value,
 };
 use superstep_document::Diagnostic;
 use superstep_nodes::python::INTERPRETER;
@@ -465,7 +466,7 @@ def node(state, store):
         .collect();
     assert_eq!(spelled, "[secret], k".repeat(3));
     let history = graph
-        .get_state_history(&"t".into(), &superstep::ListQuery::default())
+        .get_state_history(&"t".into(), &superstep::checkpoint::ListQuery::default())
         .await
         .unwrap();
     let stored = format!("{history:?}");

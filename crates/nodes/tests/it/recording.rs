@@ -185,7 +185,7 @@ async fn what_was_sent_and_came_waits_for_the_trace() {
         let input = Input::value(superstep::json!({"what": "hi"}));
         let (events, _) = run(&graph, input, &[StreamMode::Tasks]).await;
         let task = events.iter().find_map(|event| match &event.payload {
-            superstep::Payload::TaskStart(task) => Some(task.id.to_string()),
+            superstep::stream::Payload::TaskStart(task) => Some(task.id.to_string()),
             _ => None,
         });
         exchanges.extend(registry.exchanges().take(&task.unwrap()));

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::json;
+use superstep::checkpoint::*;
+use superstep::run::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::{build, no_keys};

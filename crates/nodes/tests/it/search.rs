@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use superstep::{Input, Payload, StreamEvent, StreamMode};
+use superstep::stream::Payload;
+use superstep::{Input, StreamEvent, StreamMode};
 use superstep_nodes::models::Providers;
 use superstep_nodes::search::reader::ReaderProgram;
 use superstep_nodes::search::{Embedder, Folders, Hits, IndexProgress, Mode, NGRAMS, Search, SearchError};

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::{
-    Graph, Input, MemorySaver, Payload, RunConfig, RunError, RunResult, StreamEvent, StreamMode, Value,
-};
+use superstep::stream::Payload;
+use superstep::{Graph, Input, MemorySaver, RunConfig, RunError, RunResult, StreamEvent, StreamMode, Value};
 use superstep_document::{Diagnostic, Document};
 use superstep_nodes::{Environment, HelperProgram, Registry};
 

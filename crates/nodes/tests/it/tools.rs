@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use serde_json::{Value as Json, json};
-use superstep::{Input, RunConfig, RunError, RunStatus, Value};
+use superstep::run::RunStatus;
+use superstep::{Input, RunConfig, RunError, Value};
 use superstep_nodes::{Access, Environment, Grants, ModelSettings, Registry};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

@@ -12,7 +12,11 @@ use crate::blocks::{self, Assembly};
 use crate::event::{EventData, ProtocolEvent};
 use crate::lifecycle::{Lifecycle, Nested, Status};
 use crate::pieces::MessageEvent;
-use superstep::{Clock, Interrupt, Name, Object, Payload, StreamEvent, StreamMode, TaskId, Value};
+use superstep::checkpoint::TaskId;
+use superstep::run::Clock;
+use superstep::stream::Payload;
+use superstep::value::Object;
+use superstep::{Interrupt, Name, StreamEvent, StreamMode, Value};
 
 /// A graph in the run, as its readers see it.
 #[derive(Debug)]

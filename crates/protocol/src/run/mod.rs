@@ -19,7 +19,9 @@ use crate::lifecycle::{Lifecycle, Status, outcome};
 use hub::{Hub, HubPlace};
 pub use message::MessageStream;
 use queue::{Path, Queue};
-use superstep::{Clock, Interrupt, Payload, Run, RunError, RunResult, StreamMode, Value};
+use superstep::run::Clock;
+use superstep::stream::Payload;
+use superstep::{Interrupt, Run, RunError, RunResult, StreamMode, Value};
 
 /// Kind of items that can be read of a graph in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

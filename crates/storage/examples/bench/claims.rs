@@ -4,9 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use superstep::{
-    Checkpointer, ClaimId, ClaimRequest, ClaimUse, Commit, Holder, MemorySaver, Put, Take, TaskWrites,
-};
+use superstep::checkpoint::{ClaimId, ClaimRequest, ClaimUse, Commit, Holder, Put, Take, TaskWrites};
+use superstep::{Checkpointer, MemorySaver};
 use superstep_storage::{FileSaver, PostgresSaver, RedisSaver};
 use superstep_test_servers::{Postgres, Redis};
 

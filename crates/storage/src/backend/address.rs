@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 
 use super::{Backend, Location, OF_PATHS};
 use crate::base::{Address, Open, Synchronous, shown};

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use superstep::{MemorySaver, MemoryStore, StorageError, Store, StoreConfig};
+use superstep::checkpoint::StorageError;
+use superstep::store::StoreConfig;
+use superstep::{MemorySaver, MemoryStore, Store};
 
 use crate::base::{Address, OpenMode, Opened, Stores};
 

@@ -7,7 +7,7 @@ mod memory;
 pub use address::path_of;
 pub(crate) use address::{is_new, read};
 
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 
 use crate::base::Open;
 

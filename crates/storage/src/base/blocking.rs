@@ -1,6 +1,6 @@
 //! Work that waits for the disk.
 
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 
 /// Runs work on a thread that may wait for the disk.
 pub(crate) async fn blocking<T: Send + 'static>(

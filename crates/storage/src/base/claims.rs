@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
-use superstep::{ClaimId, ClaimUse, ClaimView, Holder, StorageError, ThreadId};
+use superstep::ThreadId;
+use superstep::checkpoint::{ClaimId, ClaimUse, ClaimView, Holder, StorageError};
 
 /// A claim that the server said a run of this program holds.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Removing, or saying what a removal would do.
 
-use superstep::Pruning;
+use superstep::checkpoint::Pruning;
 
 /// Manner of a removal: real or only worked out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use superstep::{Checkpointer, StorageError, Store, StoreConfig};
+use superstep::checkpoint::StorageError;
+use superstep::store::StoreConfig;
+use superstep::{Checkpointer, Store};
 
 use super::Address;
 

@@ -4,7 +4,7 @@
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 
 /// Identity that distinguishes a file from every other one; `None` where the system keeps open files from being
 /// deleted.

@@ -1,10 +1,11 @@
 //! What becomes of what cannot be read. An item of the store is quarantined in a namespace of its own, with what was stored
 //! as text: anyone who looks for it finds nothing, and nothing is lost. A thread does not hide the others.
 
-use superstep::{
-    CheckpointId, Object, PendingWrite, StorageError, TaskStatus, TaskWrites, ThreadId, Write, reserved,
-    write_index,
+use superstep::checkpoint::{
+    PendingWrite, StorageError, TaskStatus, TaskWrites, Write, reserved, write_index,
 };
+use superstep::value::Object;
+use superstep::{CheckpointId, ThreadId};
 
 /// First label of the namespaces in which such items are; the item's own labels follow.
 pub(crate) const QUARANTINE: &str = "damaged";

@@ -12,7 +12,8 @@ mod decoder;
 
 use std::collections::HashMap;
 
-use superstep::{Object, Value};
+use superstep::Value;
+use superstep::value::Object;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bytes::{Cursor, Decoded, put_number, put_row};

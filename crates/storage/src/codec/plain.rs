@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use superstep::{
-    ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, List, Metadata, Name, Object, Put, Source,
-    StorageError, TaskId, TaskWrites, ThreadId, Value, VersionsSeen, Write,
+use superstep::checkpoint::{
+    ChannelVersions, Checkpoint, CheckpointHead, Metadata, Put, Source, StorageError, TaskId, TaskWrites,
+    VersionsSeen, Write,
 };
+use superstep::value::{List, Object};
+use superstep::{CheckpointId, Name, ThreadId, Value};
 
 use super::plan::{Changes, ChannelState};
 

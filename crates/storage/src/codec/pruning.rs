@@ -1,6 +1,7 @@
 //! Which checkpoints a pruning takes, for backends that look at them as rows.
 
-use superstep::{CheckpointId, Link, Name, Pruning, Removal, ThreadId};
+use superstep::checkpoint::{Link, Pruning, Removal};
+use superstep::{CheckpointId, Name, ThreadId};
 
 /// A checkpoint as pruning looks at it.
 pub(crate) struct Looked<K> {

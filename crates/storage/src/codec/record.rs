@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use superstep::{Name, TaskId};
+use superstep::Name;
+use superstep::checkpoint::TaskId;
 
 use super::bytes::{Cursor, Decoded, put_number, put_row};
 use super::text::uuid_bytes;

@@ -18,5 +18,5 @@ pub(crate) fn millis(ts: &str) -> Option<i64> {
     let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
     let seconds = days * 86_400 + field(11, 13)? * 3_600 + field(14, 16)? * 60 + field(17, 19)?;
     let ms = seconds * 1_000 + field(20, 23)?;
-    (superstep::iso8601(u64::try_from(ms).ok()?) == ts).then_some(ms)
+    (superstep::run::iso8601(u64::try_from(ms).ok()?) == ts).then_some(ms)
 }

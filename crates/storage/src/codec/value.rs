@@ -1,6 +1,7 @@
 //! Values as text that can be read back.
 
-use superstep::{StorageError, ThreadId, Value};
+use superstep::checkpoint::StorageError;
+use superstep::{ThreadId, Value};
 
 pub(crate) use super::encoding::DEEPEST;
 

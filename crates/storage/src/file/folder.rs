@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use superstep::{StorageError, ThreadId};
+use superstep::ThreadId;
+use superstep::checkpoint::StorageError;
 
 /// Highest layout of the folder that this release knows: since the second, long lines are compressed; since the
 /// third, questions can be withdrawn.

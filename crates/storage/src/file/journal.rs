@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::FutureExt as _;
 use serde::{Deserialize, Serialize};
-use superstep::{
-    Checkpoint, CheckpointAddress, CheckpointId, Checkpointer, Commit, Coordination, Damage, ListQuery,
-    MemorySaver, Name, Put, Source, StorageError, ThreadId, Waiting, WaitingQuery,
+use superstep::checkpoint::{
+    Checkpoint, CheckpointAddress, Commit, Coordination, Damage, ListQuery, Put, Source, StorageError,
+    Waiting, WaitingQuery,
 };
+use superstep::{CheckpointId, Checkpointer, MemorySaver, Name, ThreadId};
 
 use super::folder::{Folder, failed, keep_copy, sync_folder};
 use super::line::{lines, put_line, read_line, read_text, text_of};

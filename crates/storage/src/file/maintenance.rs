@@ -1,6 +1,6 @@
 //! Pruning, measuring and checking.
 
-use superstep::{Integrity, Progress, ThreadBreakdown, Usage};
+use superstep::checkpoint::{Integrity, Progress, ThreadBreakdown, Usage};
 
 use super::*;
 

@@ -25,11 +25,13 @@ use std::thread::JoinHandle;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use superstep::{
-    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
-    ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, Pruning,
-    Removal, Scope, StorageError, StoreConfig, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
+use superstep::checkpoint::{
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointTuple, ClaimRequest, ClaimView, Commit,
+    Coordination, ListQuery, Maintenance, PendingWrite, Pruning, Removal, Scope, StorageError, ThreadQuery,
+    ThreadSummary, Waiting, WaitingQuery,
 };
+use superstep::store::StoreConfig;
+use superstep::{CheckpointId, Checkpointer, Name, ThreadId};
 use tokio::sync::oneshot;
 
 use crate::base::Synchronous;

@@ -9,10 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use superstep::{
-    CheckpointHead, CheckpointId, Checkpointer, Link, ListQuery, Name, Pruning, Put, Removal, StorageError,
-    ThreadId,
-};
+use superstep::checkpoint::{CheckpointHead, Link, ListQuery, Pruning, Put, Removal, StorageError};
+use superstep::{CheckpointId, Checkpointer, Name, ThreadId};
 
 use super::folder::{Unfinished, failed};
 use super::journal::{Journal, JournalLine, Loaded, first};
@@ -308,10 +306,10 @@ fn read_from(path: &Path, from: u64, count: u64) -> Result<Vec<u8>, StorageError
 
 #[cfg(test)]
 mod tests {
-    use superstep::{
-        Checkpoint, CheckpointTuple, Keep, Maintenance, MemorySaver, TaskId, TaskWrites, ThreadQuery, Write,
-        json,
+    use superstep::checkpoint::{
+        Checkpoint, CheckpointTuple, Keep, Maintenance, TaskId, TaskWrites, ThreadQuery, Write,
     };
+    use superstep::{MemorySaver, json};
     use superstep_suites::{Draft, id};
 
     use super::*;
@@ -332,8 +330,8 @@ mod tests {
         saver.list(&ListQuery::default()).await.expect("lists")
     }
 
-    fn asked(of: &Checkpoint, task: &str) -> superstep::Commit {
-        superstep::Commit {
+    fn asked(of: &Checkpoint, task: &str) -> superstep::checkpoint::Commit {
+        superstep::checkpoint::Commit {
             claim: None,
             thread: "long".into(),
             ns: "".into(),

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::FutureExt as _;
 use parking_lot::{Mutex, MutexGuard};
-use superstep::{
-    CheckpointId, Checkpointer, Claims, StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage,
-    Waiting, WaitingQuery,
+use superstep::checkpoint::{
+    Claims, StorageError, ThreadQuery, ThreadSummary, ThreadUsage, Waiting, WaitingQuery,
 };
+use superstep::{CheckpointId, Checkpointer, ThreadId};
 
 use super::journal::{Journal, Loaded};
 use super::thread_list_cache::ThreadListCache;

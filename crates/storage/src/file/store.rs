@@ -12,8 +12,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
+use superstep::Store;
+use superstep::checkpoint::{Damage, StorageError};
 use superstep::store::{ItemPlace, Items, NewVectors, Outdated, Prepared, StoredItem};
-use superstep::{Damage, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
+use superstep::store::{StoreAnswer, StoreConfig, StoreError, StoreOp};
 
 use super::FileOptions;
 use super::folder::{Folder, failed, keep_copy, sync_folder};

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use superstep::{CheckpointId, StorageError, ThreadId, ThreadSummary};
+use superstep::checkpoint::{StorageError, ThreadSummary};
+use superstep::{CheckpointId, ThreadId};
 
 use super::folder::Folder;
 use super::line::{lines, put_line, read_line};

@@ -1,6 +1,7 @@
 //! Checking the journals as they stand on the disk, beside whatever the writer does.
 
-use superstep::{Damage, Integrity, Progress, StorageError, ThreadId};
+use superstep::ThreadId;
+use superstep::checkpoint::{Damage, Integrity, Progress, StorageError};
 
 use super::folder::Folder;
 use super::journal::Journal;

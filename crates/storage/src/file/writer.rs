@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use superstep::{ClaimRow, ClaimUse, Commit, StorageError, ThreadId};
+use superstep::ThreadId;
+use superstep::checkpoint::{ClaimRow, ClaimUse, Commit, StorageError};
 
 use super::folder::{Folder, failed};
 use super::journal::Journal;

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::claims::Shown;
 use super::parts::Stored;
-use superstep::{TaskId, TaskWrites, ThreadId};
+use superstep::ThreadId;
+use superstep::checkpoint::{TaskId, TaskWrites};
 
 /// A row of `checkpoints`.
 #[derive(Debug)]

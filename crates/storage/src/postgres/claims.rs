@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use superstep::{ClaimId, ClaimUse, ClaimView, Holder, StorageError, TakeOver, ThreadId};
+use superstep::ThreadId;
+use superstep::checkpoint::{ClaimId, ClaimUse, ClaimView, Holder, StorageError, TakeOver};
 use tokio_postgres::Error;
 
 use super::fault::PostgresFault;

@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 

@@ -28,11 +28,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use superstep::{
-    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
-    ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, Removal,
-    StorageError, StoreConfig, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
+use superstep::checkpoint::{
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointTuple, ClaimRequest, ClaimView, Commit,
+    Coordination, ListQuery, Maintenance, PendingWrite, Removal, StorageError, ThreadQuery, ThreadSummary,
+    Waiting, WaitingQuery,
 };
+use superstep::store::StoreConfig;
+use superstep::{CheckpointId, Checkpointer, Name, ThreadId};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 

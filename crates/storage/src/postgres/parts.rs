@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use sha2::{Digest, Sha256};
-use superstep::{StorageError, ThreadId, Value};
+use superstep::checkpoint::StorageError;
+use superstep::{ThreadId, Value};
 use tokio_postgres::Row;
 
 use crate::codec::encoding::{

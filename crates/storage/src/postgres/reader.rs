@@ -13,10 +13,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures::future::{try_join, try_join3};
-use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name, Object,
-    StorageError, ThreadId, Value,
+use superstep::checkpoint::{
+    ChannelValues, CheckpointHead, CheckpointTuple, ListQuery, Metadata, StorageError,
 };
+use superstep::value::Object;
+use superstep::{CheckpointId, Name, ThreadId, Value};
 use tokio_postgres::Row;
 
 use crate::base::quarantine::passed_over;

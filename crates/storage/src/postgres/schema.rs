@@ -4,7 +4,7 @@
 //! All that are missing are applied in one transaction under an advisory lock, so that programs which start together
 //! do not do it twice.
 
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 
 use super::fault::PostgresFault;
 use super::server::{Server, Session};

@@ -12,10 +12,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
+use superstep::checkpoint::StorageError;
+use superstep::store::{Item, NamespaceQuery, StoreAnswer, StoreConfig, StoreError, StoreOp};
 use superstep::store::{ItemPlace, NewVectors, Order, Outdated, Prepared, Read, Search, Written, rank};
-use superstep::{
-    Item, NamespaceQuery, Object, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, Value,
-};
+use superstep::value::Object;
+use superstep::{Store, Value};
 use tokio::sync::mpsc;
 use tokio_postgres::Row;
 

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use superstep::{
-    CheckpointId, CheckpointUsage, Damage, Integrity, KeySums, ListQuery, Progress, StorageError,
-    ThreadBreakdown, ThreadId, ThreadUsage, Usage,
+use superstep::checkpoint::{
+    CheckpointUsage, Damage, Integrity, KeySums, ListQuery, Progress, StorageError, ThreadBreakdown,
+    ThreadUsage, Usage,
 };
+use superstep::{CheckpointId, ThreadId};
 
 use crate::codec::record::Delta;
 

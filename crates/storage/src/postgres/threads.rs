@@ -5,7 +5,8 @@ mod copy;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use superstep::{CheckpointId, ClaimUse, Name, Progress, Pruning, Removal, Scope, ThreadId, Value};
+use superstep::checkpoint::{ClaimUse, Progress, Pruning, Removal, Scope};
+use superstep::{CheckpointId, Name, ThreadId, Value};
 
 use crate::base::Execution;
 use crate::base::quarantine::{QUARANTINE, quarantined};

@@ -11,9 +11,8 @@ mod values;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use superstep::{
-    CheckpointId, ClaimUse, Commit, Name, Progress, Pruning, Removal, StorageError, ThreadId, Value,
-};
+use superstep::checkpoint::{ClaimUse, Commit, Progress, Pruning, Removal, StorageError};
+use superstep::{CheckpointId, Name, ThreadId, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::fault::PostgresFault;

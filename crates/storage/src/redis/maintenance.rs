@@ -1,6 +1,6 @@
 //! Pruning, measuring and checking.
 
-use superstep::{Integrity, Progress, Pruning, Removal, ThreadBreakdown, Usage};
+use superstep::checkpoint::{Integrity, Progress, Pruning, Removal, ThreadBreakdown, Usage};
 
 use super::*;
 

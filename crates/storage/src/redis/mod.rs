@@ -26,11 +26,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use superstep::{
-    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
-    ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, StorageError,
-    StoreConfig, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
+use superstep::checkpoint::{
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointTuple, ClaimRequest, ClaimView, Commit,
+    Coordination, ListQuery, Maintenance, PendingWrite, StorageError, ThreadQuery, ThreadSummary, Waiting,
+    WaitingQuery,
 };
+use superstep::store::StoreConfig;
+use superstep::{CheckpointId, Checkpointer, Name, ThreadId};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::base::shown;

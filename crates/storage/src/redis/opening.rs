@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use superstep::{StorageError, Store, StoreConfig};
+use superstep::Store;
+use superstep::checkpoint::StorageError;
+use superstep::store::StoreConfig;
 
 use super::RedisSaver;
 use crate::base::{Address, OpenMode, Opened, Stores};

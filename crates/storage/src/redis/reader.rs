@@ -6,10 +6,11 @@ mod waiting;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use superstep::{
-    ChannelValues, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Name, PendingWrite,
-    StorageError, TaskId, TaskStatus, ThreadId, Write, reserved,
+use superstep::checkpoint::{
+    ChannelValues, Checkpoint, CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, StorageError,
+    TaskId, TaskStatus, Write, reserved,
 };
+use superstep::{CheckpointId, Name, ThreadId};
 
 use super::server::{READ, Server, VALUES, bytes, number, parts};
 use super::state::{Resolved, index_key, index_parts, read_record, value_of};

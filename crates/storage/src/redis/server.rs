@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value};
-use superstep::{CheckpointId, ClaimUse, StorageError, ThreadId};
+use superstep::checkpoint::{ClaimUse, StorageError};
+use superstep::{CheckpointId, ThreadId};
 
 use super::claims::{last_arguments, refusal};
 

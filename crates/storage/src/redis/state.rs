@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 
 use serde::{Deserialize, Serialize};
-use superstep::{CheckpointId, List, Name, Value};
+use superstep::value::List;
+use superstep::{CheckpointId, Name, Value};
 
 use crate::codec::compression;
 use crate::codec::plain::{Head, Record};

@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::Value;
+use superstep::Store;
+use superstep::checkpoint::StorageError;
 use superstep::store::{ItemPlace, Items, NewVectors, Outdated, Prepared, Read, StoredItem};
-use superstep::{StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
+use superstep::store::{StoreAnswer, StoreConfig, StoreError, StoreOp};
 use tokio::sync::oneshot;
 
 use super::server::{Own, STORE, Server, bytes, number, parts, text};

@@ -8,10 +8,11 @@ mod removal;
 use std::collections::{BTreeMap, HashSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use superstep::{
-    CheckpointAddress, CheckpointHead, CheckpointId, ClaimUse, Commit, Damage, Integrity, Link, ListQuery,
-    Name, Progress, Pruning, Put, Removal, Scope, Source, StorageError, TaskWrites, ThreadId,
+use superstep::checkpoint::{
+    CheckpointAddress, CheckpointHead, ClaimUse, Commit, Damage, Integrity, Link, ListQuery, Progress,
+    Pruning, Put, Removal, Scope, Source, StorageError, TaskWrites,
 };
+use superstep::{CheckpointId, Name, ThreadId};
 
 use super::reader::corrupt;
 use super::server::{COPY, FILL, Server, bytes, number, parts, place};

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use superstep::{CheckpointUsage, KeySums, StorageError, ThreadBreakdown, ThreadId, ThreadUsage, Usage};
+use superstep::ThreadId;
+use superstep::checkpoint::{CheckpointUsage, KeySums, StorageError, ThreadBreakdown, ThreadUsage, Usage};
 
 use super::server::{Server, number};
 use super::state::{Held, Start, index_key, index_parts, read_record};

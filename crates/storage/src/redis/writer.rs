@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use futures::future::{BoxFuture, join_all};
 use imbl::OrdMap;
-use superstep::{CheckpointId, Commit, Name, Removal, StorageError, ThreadId};
+use superstep::checkpoint::{Commit, Removal, StorageError};
+use superstep::{CheckpointId, Name, ThreadId};
 use tokio::sync::{mpsc, oneshot};
 
 use super::claims::{self, refusal};

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use superstep::{
-    CheckpointId, Checkpointer, Keep, Progress, Pruning, Removal, Scope, StorageError, ThreadId, ThreadQuery,
-    ThreadStatus, Watch, iso8601,
+use superstep::checkpoint::{
+    Keep, Progress, Pruning, Removal, Scope, StorageError, ThreadQuery, ThreadStatus, Watch,
 };
+use superstep::run::iso8601;
+use superstep::{CheckpointId, Checkpointer, ThreadId};
 
 use crate::base::quarantine::passed_over;
 
@@ -137,7 +138,7 @@ async fn apply(
         });
     }
     let progress = Progress::default();
-    let work = superstep::prune_watched(saver, &pruning, &progress);
+    let work = superstep::inspect::prune_watched(saver, &pruning, &progress);
     progress.follow(work, go_on).await
 }
 

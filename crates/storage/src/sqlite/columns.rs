@@ -47,7 +47,7 @@ pub(super) fn time_column(ts: &str) -> Sql {
 pub(super) fn time_text(column: ValueRef<'_>) -> FromSqlResult<String> {
     match column {
         ValueRef::Integer(ms) => u64::try_from(ms)
-            .map(superstep::iso8601)
+            .map(superstep::run::iso8601)
             .map_err(|_| FromSqlError::OutOfRange(ms)),
         other => Ok(other.as_str()?.to_owned()),
     }
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn times_and_ids_keep_their_text() {
         for ms in [0, 951_827_696_789, 1_795_224_600_123, 253_402_300_799_999] {
-            assert_eq!(time_column(&superstep::iso8601(ms)), Sql::Integer(ms as i64));
+            assert_eq!(time_column(&superstep::run::iso8601(ms)), Sql::Integer(ms as i64));
         }
         for odd in [
             "",

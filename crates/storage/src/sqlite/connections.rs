@@ -6,7 +6,8 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 use rusqlite::Connection;
-use superstep::{Integrity, Progress, Pruning, Removal, StorageError, StoreConfig};
+use superstep::checkpoint::{Integrity, Progress, Pruning, Removal, StorageError};
+use superstep::store::StoreConfig;
 
 use super::fault::SqliteFault;
 use super::parts::decoder;

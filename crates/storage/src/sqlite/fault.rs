@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::ErrorCode;
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 
 use super::schema::OPENING;
 

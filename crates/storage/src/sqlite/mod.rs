@@ -30,11 +30,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use superstep::{
-    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
-    ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, Pruning,
-    StorageError, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
+use superstep::checkpoint::{
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointTuple, ClaimRequest, ClaimView, Commit,
+    Coordination, ListQuery, Maintenance, PendingWrite, Pruning, StorageError, ThreadQuery, ThreadSummary,
+    Waiting, WaitingQuery,
 };
+use superstep::{CheckpointId, Checkpointer, Name, ThreadId};
 
 use crate::base::Synchronous;
 use connections::Connections;
@@ -461,7 +462,7 @@ mod tests {
         // Thirty texts, each with five of the messages.
         assert!((30..40).contains(&count("SELECT count(*) FROM parts")));
         let before = count("SELECT count(*) FROM items");
-        let latest = Pruning::threads(["t".into()], superstep::Keep::Latest);
+        let latest = Pruning::threads(["t".into()], superstep::checkpoint::Keep::Latest);
         let dry = saver.prune(&latest.clone().dry_run()).await.expect("looks");
         assert_eq!(count("SELECT count(*) FROM items"), before);
         let went = saver.prune(&latest).await.expect("prunes");

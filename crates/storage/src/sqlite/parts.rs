@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::codec::encoding::{

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 use tokio::sync::oneshot;
 
 use super::writer::{Job, Outcome, Request, WhenLocked, Writer};

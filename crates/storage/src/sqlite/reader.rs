@@ -8,10 +8,9 @@ mod values;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::collections::HashMap;
-use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name, Object,
-    ThreadId, Value,
-};
+use superstep::checkpoint::{ChannelValues, CheckpointHead, CheckpointTuple, ListQuery, Metadata};
+use superstep::value::Object;
+use superstep::{CheckpointId, Name, ThreadId, Value};
 
 use crate::codec::encoding::ValueDecoder;
 use crate::codec::plan::{self, SOURCES, read_metadata};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 
 use super::fault::SqliteFault;
 use super::{SqliteOptions, Synchronous, waiting};

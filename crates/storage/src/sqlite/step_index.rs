@@ -73,9 +73,8 @@ pub(super) fn refill(conn: &Connection) -> rusqlite::Result<()> {
 mod tests {
     use std::path::Path;
 
-    use superstep::{
-        Checkpoint, CheckpointHead, Checkpointer, Keep, ListQuery, Maintenance, MemorySaver, Pruning, json,
-    };
+    use superstep::checkpoint::{Checkpoint, CheckpointHead, Keep, ListQuery, Maintenance, Pruning};
+    use superstep::{Checkpointer, MemorySaver, json};
     use superstep_suites::{Draft, id};
 
     use super::*;
@@ -120,7 +119,7 @@ mod tests {
             let put = Draft::after(&made[made.len() - 1], id(n)).set("n", n).put();
             for saver in savers {
                 saver
-                    .commit(superstep::Commit {
+                    .commit(superstep::checkpoint::Commit {
                         claim: None,
                         thread: "a".into(),
                         ns: "".into(),

@@ -9,8 +9,9 @@ use std::fmt::Write;
 use async_trait::async_trait;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use superstep::store::{Item, StoreAnswer, StoreConfig, StoreError, StoreOp};
 use superstep::store::{ItemPlace, NewVectors, Order, Outdated, Prepared, Read, Search};
-use superstep::{Item, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, Value};
+use superstep::{Store, Value};
 
 use super::SqliteSaver;
 use super::fault::SqliteFault;

@@ -3,10 +3,8 @@
 
 use rusqlite::types::{ToSqlOutput, Value as Sql, ValueRef};
 use rusqlite::{OptionalExtension, Row, params};
-use superstep::{
-    CheckpointHead, CheckpointId, ListQuery, Metadata, Name, StorageError, ThreadId, ThreadQuery,
-    ThreadSummary,
-};
+use superstep::checkpoint::{CheckpointHead, ListQuery, Metadata, StorageError, ThreadQuery, ThreadSummary};
+use superstep::{CheckpointId, Name, ThreadId};
 
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::SqliteFault;

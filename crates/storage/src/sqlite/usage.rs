@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension};
-use superstep::{
-    CheckpointId, CheckpointUsage, KeySums, StorageError, ThreadBreakdown, ThreadId, ThreadUsage, Usage,
-};
+use superstep::checkpoint::{CheckpointUsage, KeySums, StorageError, ThreadBreakdown, ThreadUsage, Usage};
+use superstep::{CheckpointId, ThreadId};
 
 use crate::codec::encoding::read_refs;
 use crate::codec::record::Delta;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::ErrorCode;
-use superstep::{CheckpointId, Damage, Integrity, ListQuery, Progress, StorageError, ThreadId};
+use superstep::checkpoint::{Damage, Integrity, ListQuery, Progress, StorageError};
+use superstep::{CheckpointId, ThreadId};
 
 use crate::codec::encoding::read_refs;
 use crate::codec::record::Delta;

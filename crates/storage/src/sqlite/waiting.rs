@@ -3,10 +3,10 @@
 
 use rusqlite::types::{ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
-use superstep::{
-    CheckpointAddress, CheckpointId, PendingWrite, StorageError, ThreadId, Waiting, WaitingQuery, reserved,
-    write_index,
+use superstep::checkpoint::{
+    CheckpointAddress, PendingWrite, StorageError, Waiting, WaitingQuery, reserved, write_index,
 };
+use superstep::{CheckpointId, ThreadId};
 
 use crate::base::quarantine::{ABANDONED, passed_over};
 use crate::codec::encoding::split;

@@ -24,11 +24,13 @@ use std::time::Duration;
 use rusqlite::hooks::Wal;
 use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
-use superstep::store::{NewVectors, Prepared};
-use superstep::{
-    CheckpointId, ClaimRow, ClaimUse, Commit, Integrity, Metadata, Name, Progress, Pruning, Put, Removal,
-    Scope, StorageError, StoreConfig, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
+use superstep::checkpoint::{
+    ClaimRow, ClaimUse, Commit, Integrity, Metadata, Progress, Pruning, Put, Removal, Scope, StorageError,
+    TaskId, TaskStatus, TaskWrites,
 };
+use superstep::store::StoreConfig;
+use superstep::store::{NewVectors, Prepared};
+use superstep::{CheckpointId, Name, ThreadId, Value};
 use tokio::sync::oneshot;
 
 use crate::base::presence::Presence;

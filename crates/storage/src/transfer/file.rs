@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, Read as _, Write as Output};
 
 use serde::{Deserialize, Serialize};
-use superstep::{
-    Change, Checkpoint, CheckpointId, Checkpointer, Metadata, Name, Object, Put, TaskWrites, ThreadId, Value,
-    Watch, Write,
-};
+use superstep::checkpoint::{Change, Checkpoint, Metadata, Put, TaskWrites, Watch, Write};
+use superstep::value::Object;
+use superstep::{CheckpointId, Checkpointer, Name, ThreadId, Value};
 
 use super::TransferError;
 use super::thread::{Parcel, Reader, Writer, put};
@@ -63,7 +62,7 @@ struct Line {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct TaskLine {
-    task: superstep::TaskId,
+    task: superstep::checkpoint::TaskId,
     path: String,
     writes: Vec<(i32, Name, Value)>,
 }
@@ -213,9 +212,14 @@ impl Line {
         }
         versions.extend(self.versions);
         let entries = self.seen.into_iter();
-        seen.extend(
-            entries.map(|(node, entry)| (node, entry.into_iter().collect::<superstep::ChannelVersions>())),
-        );
+        seen.extend(entries.map(|(node, entry)| {
+            (
+                node,
+                entry
+                    .into_iter()
+                    .collect::<superstep::checkpoint::ChannelVersions>(),
+            )
+        }));
         let checkpoint = Checkpoint {
             id: self.id.clone(),
             parent: self.parent,

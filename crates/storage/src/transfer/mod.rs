@@ -12,10 +12,10 @@ mod thread;
 
 use std::time::Duration;
 
-use superstep::{
-    Checkpointer, Clock as _, StorageError, Store, StoreError, StoreOp, StoreQuery, SystemClock, ThreadId,
-    Ttl, Value, Watch,
-};
+use superstep::checkpoint::{StorageError, Watch};
+use superstep::run::{Clock as _, SystemClock};
+use superstep::store::{StoreError, StoreOp, StoreQuery, Ttl};
+use superstep::{Checkpointer, Store, ThreadId, Value};
 
 pub use file::{Imported, export, import};
 use thread::{Reader, Writer};

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use superstep::{
-    Change, Checkpoint, CheckpointId, Checkpointer, Commit, ListQuery, Name, Put, TaskWrites, ThreadId, Value,
-};
+use superstep::checkpoint::{Change, Checkpoint, Commit, ListQuery, Put, TaskWrites};
+use superstep::{CheckpointId, Checkpointer, Name, ThreadId, Value};
 
 use super::TransferError;
 

@@ -222,7 +222,7 @@ pub(super) async fn filter_names(bench: &Bench) -> Outcome {
         "\\",
     ];
     for (n, name) in names.iter().enumerate() {
-        let mut value = superstep::Object::new();
+        let mut value = superstep::value::Object::new();
         value.insert(*name, 1);
         bench
             .store
@@ -230,7 +230,7 @@ pub(super) async fn filter_names(bench: &Bench) -> Outcome {
             .await?;
     }
     for (n, name) in names.iter().enumerate() {
-        let mut filter = superstep::Object::new();
+        let mut filter = superstep::value::Object::new();
         filter.insert(*name, 1);
         same(name, filtered(bench, Value::Object(filter)).await?, n.to_string())?;
     }

@@ -100,7 +100,7 @@ impl Dice {
             _ => StoreOp::Search(
                 StoreQuery::default()
                     .prefix(self.namespace(0))
-                    .ranking(Ranking::Auto)
+                    .by(Ranking::Auto)
                     .filter(self.filter())
                     .limit(self.pick(&[1, 3, 1000]))
                     .offset(self.pick(&[0, 0, 2]))
@@ -138,7 +138,7 @@ pub(super) async fn history(bench: &Bench) -> Outcome {
         for ranking in [Ranking::Auto, Ranking::Words] {
             let query = StoreQuery::default()
                 .query(dice.pick(&["ab", "dd x", "abc aa", "ä"]).to_owned())
-                .ranking(ranking)
+                .by(ranking)
                 .limit(1000)
                 .prefix(dice.namespace(0))
                 .refresh_ttl(false)

@@ -31,11 +31,12 @@ use futures::future::join_all;
 use superstep::async_trait;
 
 use super::{Mismatch, Outcome, Report, Running, same};
+use superstep::run::Clock;
 use superstep::store::{
     Embedding, Index, Item, MemoryStore, NamespaceQuery, Ranking, Store, StoreAnswer, StoreConfig,
     StoreError, StoreOp, StoreQuery, Ttl, TtlConfig, VectorIndex,
 };
-use superstep::{Clock, Value, json};
+use superstep::{Value, json};
 
 /// A clock that stands still until it is made to go on.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ mod collector;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use superstep::stream::*;
 use superstep::*;
 use superstep_telemetry::{Error, Options, PastSpan, Target, Telemetry};
 use tracing_subscriber::layer::SubscriberExt;

@@ -118,12 +118,12 @@ impl Fingerprint {
 
 /// Returns the milliseconds since the epoch.
 pub(crate) fn now_ms() -> u64 {
-    superstep::Clock::now_ms(&superstep::SystemClock)
+    superstep::run::Clock::now_ms(&superstep::run::SystemClock)
 }
 
 /// Returns the current time as text.
 pub(crate) fn now() -> String {
-    superstep::iso8601(now_ms())
+    superstep::run::iso8601(now_ms())
 }
 
 fn modified(metadata: &fs::Metadata) -> String {
@@ -132,7 +132,7 @@ fn modified(metadata: &fs::Metadata) -> String {
         .unwrap_or(SystemTime::UNIX_EPOCH)
         .duration_since(UNIX_EPOCH)
         .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(0));
-    superstep::iso8601(ms)
+    superstep::run::iso8601(ms)
 }
 
 /// Expands `~/` and makes the path absolute, without touching the disk beyond the current folder's name.

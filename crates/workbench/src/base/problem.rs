@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use superstep::{RunError, StorageError, StoreError};
+use superstep::RunError;
+use superstep::checkpoint::StorageError;
+use superstep::store::StoreError;
 
 use crate::wire::{Problem, ProblemTexts};
 use superstep_document::{Text, text};
@@ -397,7 +399,7 @@ mod tests {
             node: "pay".into(),
             task_id: "t".into(),
             checkpoint: "c".into(),
-            state: superstep::EffectState::Done,
+            state: superstep::run::EffectState::Done,
             same_input,
         };
         let (same, other) = (Problem::from(&effect(true)), Problem::from(&effect(false)));

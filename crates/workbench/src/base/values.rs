@@ -3,7 +3,8 @@
 
 use std::io::{self, Write};
 
-use superstep::{Interrupt, List, Object, Value};
+use superstep::value::{List, Object};
+use superstep::{Interrupt, Value};
 use superstep_document::Document;
 
 use crate::wire::{InterruptView, Problem, ValueView};

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
-use superstep::{Graph, GraphVersion, Value};
+use superstep::checkpoint::GraphVersion;
+use superstep::{Graph, Value};
 use superstep_document::Diagnostic;
 use superstep_nodes::schema::StateSchema;
 use superstep_nodes::{Grants, GraphSources, ModelSettings, Stamp};

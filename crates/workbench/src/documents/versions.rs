@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use superstep::{Checkpointer, GraphVersion, Object, ThreadQuery, Value, iso8601};
+use superstep::checkpoint::{GraphVersion, ThreadQuery};
+use superstep::run::iso8601;
+use superstep::value::Object;
+use superstep::{Checkpointer, Value};
 use superstep_document::{Document, Section};
 use superstep_nodes::{GraphSources, document_hash};
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use superstep::{CheckpointId, ThreadId, Waiting, WaitingQuery};
+use superstep::checkpoint::{Waiting, WaitingQuery};
+use superstep::{CheckpointId, ThreadId};
 use superstep_nodes::kinds::ask;
 use tokio::sync::Notify;
 use tokio::time::Instant;

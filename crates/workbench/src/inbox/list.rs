@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
+use superstep::checkpoint::{CheckpointAddress, CheckpointHead, PendingWrite, Waiting, WaitingQuery};
 use superstep::inspect::Lineage;
-use superstep::{
-    CheckpointAddress, CheckpointHead, CheckpointId, Interrupt, PendingWrite, StateRef, ThreadId, Waiting,
-    WaitingQuery, waiting_questions,
-};
+use superstep::inspect::waiting_questions;
+use superstep::run::StateRef;
+use superstep::{CheckpointId, Interrupt, ThreadId};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 

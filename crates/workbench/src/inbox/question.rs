@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use superstep::checkpoint::InterruptId;
 use superstep::inspect::Lineage;
-use superstep::{InterruptId, ThreadId, Value};
+use superstep::{ThreadId, Value};
 
 use crate::Workbench;
 use crate::base::problem::no_thread;

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use superstep::{Checkpointer, ClaimRequest, ClaimView, Holder, StorageError, TakeOver, ThreadId};
+use superstep::checkpoint::{ClaimRequest, ClaimView, Holder, StorageError, TakeOver};
+use superstep::{Checkpointer, ThreadId};
 
 use crate::Workbench;
 use crate::ipc::instance::Instance;
@@ -155,7 +156,8 @@ impl Workbench {
 
 #[cfg(test)]
 mod tests {
-    use superstep::{ClaimUse, Commit, MemorySaver};
+    use superstep::MemorySaver;
+    use superstep::checkpoint::{ClaimUse, Commit};
 
     use super::*;
 

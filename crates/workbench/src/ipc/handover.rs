@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use superstep::{Interrupt, Payload, RunError, RunResult, RunStatus, StreamEvent, StreamMode, Value};
+use superstep::run::RunStatus;
+use superstep::stream::Payload;
+use superstep::{Interrupt, RunError, RunResult, StreamEvent, StreamMode, Value};
 use superstep_document::Document;
 use tokio::sync::mpsc;
 

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use superstep::store::{ItemPlace, NewVectors, Outdated};
-use superstep::{
-    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
-    ClaimRequest, ClaimView, Commit, Coordination, Integrity, ListQuery, Maintenance, Name, PendingWrite,
-    Progress, Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp,
-    ThreadBreakdown, ThreadId, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
+use superstep::checkpoint::{
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointTuple, ClaimRequest, ClaimView, Commit,
+    Coordination, Integrity, ListQuery, Maintenance, PendingWrite, Progress, Pruning, Removal, StorageError,
+    ThreadBreakdown, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
+use superstep::store::{ItemPlace, NewVectors, Outdated};
+use superstep::store::{StoreAnswer, StoreConfig, StoreError, StoreOp};
+use superstep::{CheckpointId, Checkpointer, Name, Store, ThreadId};
 use tokio::sync::Mutex;
 
 use super::Peer;
@@ -154,7 +155,7 @@ impl Workbench {
             Operation::Waiting(query) => json(saver.waiting(&query).await),
             Operation::CountWaiting => json(saver.count_waiting().await),
             Operation::DeleteClaimed(thread, by) => {
-                json(superstep::delete_thread(&*saver, &thread, &by).await)
+                json(superstep::checkpoint::delete_thread(&*saver, &thread, &by).await)
             }
             Operation::Prune(pruning) => json(saver.prune(&pruning).await),
             Operation::Usage => json(saver.usage().await),

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
-use superstep::{Object, Value};
+use superstep::Value;
+use superstep::value::Object;
 
 use super::{Ledger, TaskRow};
 use crate::wire::{AttemptView, Json, Problem, TraceSpan};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use superstep::{Embedding, HashedNgrams, StoreConfig, StoreError, TtlConfig, VectorIndex};
+use superstep::store::{Embedding, HashedNgrams, StoreConfig, StoreError, TtlConfig, VectorIndex};
 use superstep_nodes::models::{Providers, Variables};
 use superstep_nodes::search::NGRAMS;
 use superstep_nodes::{Grants, ModelSettings};

@@ -6,7 +6,9 @@ pub(crate) mod reembedding;
 
 use std::sync::Arc;
 
-use superstep::{Item, NamespaceQuery, Ranking, StoreOp, StoreQuery, Value, iso8601};
+use superstep::Value;
+use superstep::run::iso8601;
+use superstep::store::{Item, NamespaceQuery, Ranking, StoreOp, StoreQuery};
 
 use crate::Workbench;
 use crate::base::values;
@@ -65,7 +67,7 @@ impl Workbench {
         Ok(answers
             .into_iter()
             .next()
-            .and_then(superstep::StoreAnswer::into_item))
+            .and_then(superstep::store::StoreAnswer::into_item))
     }
 
     pub(crate) async fn store_namespaces(
@@ -85,16 +87,16 @@ impl Workbench {
             .limit
             .map_or(ITEMS.0, |limit| limit as usize)
             .clamp(1, ITEMS.1);
-        let query = StoreQuery::default()
+        let mut query = StoreQuery::default()
             .prefix(request.namespace)
-            .query(request.query.filter(|query| !query.trim().is_empty()))
-            .ranking(request.by.map_or(Ranking::Auto, |by| match by {
+            .by(request.by.map_or(Ranking::Auto, |by| match by {
                 FoundBy::Words => Ranking::Words,
                 FoundBy::Vectors => Ranking::Vectors,
             }))
             .limit(limit + 1)
             .offset(request.offset.unwrap_or(0) as usize)
             .refresh_ttl(false);
+        query.query = request.query.filter(|query| !query.trim().is_empty());
         let found = self.store().search(query).await?;
         let (found, more) = page(found, limit);
         let items = found.into_iter().map(|item| shown(item, values::view)).collect();

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
-use superstep::{Progress, StorageError, Store, StoreError};
+use superstep::Store;
+use superstep::checkpoint::{Progress, StorageError};
+use superstep::store::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;

@@ -4,7 +4,9 @@
 pub(crate) mod connections;
 pub(crate) mod secrets;
 
-use superstep::{CheckpointHead, Object, Value};
+use superstep::Value;
+use superstep::checkpoint::CheckpointHead;
+use superstep::value::Object;
 use superstep_nodes::Environment;
 use superstep_nodes::models::Recording;
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use rusqlite::params;
-use superstep::AttemptFailed;
+use superstep::stream::AttemptFailed;
 
 use crate::ledger::Ledger;
 use crate::wire::{AttemptView, Problem};

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use superstep::checkpoint::ClaimRequest;
 use superstep::run::StepTask;
-use superstep::{CheckpointId, ClaimRequest, Name, Object, RunConfig, StreamMode, Value};
+use superstep::value::Object;
+use superstep::{CheckpointId, Name, RunConfig, StreamMode, Value};
 
 use super::TakenThread;
 use super::effects;

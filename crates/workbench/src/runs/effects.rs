@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use superstep::{CheckpointId, EffectPolicy, RunConfig, ThreadId};
+use superstep::run::EffectPolicy;
+use superstep::{CheckpointId, RunConfig, ThreadId};
 
 use crate::Workbench;
 use crate::session::effects_after;

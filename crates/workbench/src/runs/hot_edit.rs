@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use superstep::{CheckpointHead, CheckpointId};
+use superstep::CheckpointId;
+use superstep::checkpoint::CheckpointHead;
 
 use crate::Workbench;
 use crate::base::blocking;
@@ -83,8 +84,9 @@ impl Workbench {
         };
         let Some(head) = head else { return Ok(view) };
         let saver = self.saver();
-        if let Some(id) = superstep::GraphVersion::of(&head)
-            && let Some(kept) = superstep::GraphVersion::head(&*saver, &thread_id.into(), id).await?
+        if let Some(id) = superstep::checkpoint::GraphVersion::of(&head)
+            && let Some(kept) =
+                superstep::checkpoint::GraphVersion::head(&*saver, &thread_id.into(), id).await?
         {
             view.version = Some(id_in_thread(id, thread_id));
             view.at = Some(kept.ts);

@@ -28,7 +28,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
-use superstep::{RunError, RunStatus as Ended, StorageError};
+use superstep::RunError;
+use superstep::checkpoint::StorageError;
+use superstep::run::RunStatus as Ended;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::recorder::Recorder;
@@ -231,7 +233,7 @@ impl Workbench {
 
 #[cfg(test)]
 mod tests {
-    use superstep::{ClaimId, ClaimView, Holder};
+    use superstep::checkpoint::{ClaimId, ClaimView, Holder};
 
     use super::*;
 

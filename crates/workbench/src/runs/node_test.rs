@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use superstep::checkpoint::{ListQuery, PendingWrite};
+use superstep::stream::{Payload, TaskEnd};
+use superstep::value::Object;
 use superstep::{
-    Checkpointer, Graph, Input, Interrupt, ListQuery, MemorySaver, Name, Object, Payload, PendingWrite, Run,
-    RunConfig, RunError, StreamEvent, StreamMode, TaskEnd, Value,
+    Checkpointer, Graph, Input, Interrupt, MemorySaver, Name, Run, RunConfig, RunError, StreamEvent,
+    StreamMode, Value,
 };
 use superstep_document::Document;
 use superstep_nodes::schema::StateSchema;

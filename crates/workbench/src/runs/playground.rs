@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Map, json};
-use superstep::{
-    Input, MemorySaver, Name, Object, Payload, Run, RunConfig, RunError, StreamMode, TaskEnd, Value,
-};
+use superstep::stream::{Payload, TaskEnd};
+use superstep::value::Object;
+use superstep::{Input, MemorySaver, Name, Run, RunConfig, RunError, StreamMode, Value};
 use superstep_document::Document;
 
 use crate::Workbench;
@@ -179,7 +179,7 @@ impl Workbench {
             // What was sent is not kept.
             at_work
                 .iter()
-                .for_each(|id: &superstep::TaskId| drop(self.taken_exchanges(id.as_str())));
+                .for_each(|id: &superstep::checkpoint::TaskId| drop(self.taken_exchanges(id.as_str())));
         }
         match (over, ended) {
             (Err(RunError::Cancelled), _) => Err(RunError::Cancelled),

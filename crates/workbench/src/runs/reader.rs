@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use superstep::{CheckpointEvent, Payload, Run, RunError, StreamEvent};
+use superstep::stream::{CheckpointEvent, Payload};
+use superstep::{Run, RunError, StreamEvent};
 use tokio::time::Instant;
 
 use super::recorder::Recorder;

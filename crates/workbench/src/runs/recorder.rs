@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use superstep::{
-    AttemptFailed, CheckpointEvent, Payload, RunError, RunResult, StreamEvent, TaskEnd, TaskId, TaskStart,
-    TaskWaited, Value,
-};
+use superstep::checkpoint::TaskId;
+use superstep::stream::{AttemptFailed, CheckpointEvent, Payload, TaskEnd, TaskStart, TaskWaited};
+use superstep::{RunError, RunResult, StreamEvent, Value};
 use superstep_document::Document;
 use superstep_nodes::models::Exchanges;
 use superstep_nodes::registry::run_summary;

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use superstep::{CheckpointEvent, Payload, RunError, RunResult, StreamEvent, StreamMode};
+use superstep::stream::{CheckpointEvent, Payload};
+use superstep::{RunError, RunResult, StreamEvent, StreamMode};
 use superstep_document::Document;
 use superstep_nodes::models::Exchanges;
 use tokio_util::sync::CancellationToken;

@@ -6,10 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use superstep::checkpoint::{ClaimRequest, GraphVersion};
+use superstep::run::EffectPolicy;
 use superstep::run::{Breakpoint, StepTask};
+use superstep::value::Object;
 use superstep::{
-    Checkpointer, ClaimRequest, EffectPolicy, Graph, GraphVersion, Input, Name, Object, RunConfig, RunError,
-    RunResult, StreamEvent, StreamMode, ThreadId, Value,
+    Checkpointer, Graph, Input, Name, RunConfig, RunError, RunResult, StreamEvent, StreamMode, ThreadId,
+    Value,
 };
 use superstep_document::{Document, MAX_RECURSION_LIMIT};
 use superstep_nodes::models::Exchanges;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use superstep::Commit;
+use superstep::checkpoint::Commit;
 use superstep::run::Drain;
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use superstep::{CheckpointId, Graph, Object, ThreadSummary};
+use superstep::checkpoint::ThreadSummary;
+use superstep::value::Object;
+use superstep::{CheckpointId, Graph};
 
 use super::{Desk, Directory, Listed};
 use crate::Workbench;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use superstep::{Name, Object, Value};
+use superstep::value::Object;
+use superstep::{Name, Value};
 use superstep_nodes::expression::{Expression, Scope};
 
 use super::thread_history::{NeededParts, ThreadHistory};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use superstep::{CheckpointId, Checkpointer, ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
+use superstep::checkpoint::{ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
+use superstep::{CheckpointId, Checkpointer};
 use superstep_document::Document;
 
 use super::condition::UnknownSteps;
@@ -379,9 +380,9 @@ async fn joined<T>(
 
 #[cfg(test)]
 mod tests {
+    use superstep::graph::BinaryOp;
     use superstep::{
-        BinaryOp, ChannelSpec, Graph, Input, MemorySaver, NodeContext, NodeOutput, RunConfig, START,
-        StateGraph, Value,
+        ChannelSpec, Graph, Input, MemorySaver, NodeContext, NodeOutput, RunConfig, START, StateGraph, Value,
     };
 
     use super::*;

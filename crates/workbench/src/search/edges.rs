@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use superstep::checkpoint::reserved::{START, TASKS};
-use superstep::{END, Name, PendingWrite, TaskId, Value};
+use superstep::checkpoint::{PendingWrite, TaskId};
+use superstep::{END, Name, Value};
 
 use super::thread_history::ThreadHistory;
 use crate::session::node_of;

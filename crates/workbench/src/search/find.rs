@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use superstep::{CheckpointHead, Checkpointer, GraphVersion, Object, ThreadSummary};
+use superstep::Checkpointer;
+use superstep::checkpoint::{CheckpointHead, GraphVersion, ThreadSummary};
+use superstep::value::Object;
 
 use super::condition::{Condition, NAMES, UnknownSteps};
 use super::texts::{self, PlacedText};

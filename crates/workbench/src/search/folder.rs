@@ -5,7 +5,9 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use superstep::{Graph, Object, ThreadStatus, ThreadSummary};
+use superstep::Graph;
+use superstep::checkpoint::{ThreadStatus, ThreadSummary};
+use superstep::value::Object;
 use superstep_document::Document;
 use superstep_nodes::files::{LARGEST_GRAPH, read_text};
 

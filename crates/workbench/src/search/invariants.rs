@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use superstep::checkpoint::{PendingWrite, ThreadSummary};
 use superstep::run::BreakpointPlace;
-use superstep::{CheckpointId, Checkpointer, Name, Object, PendingWrite, ThreadSummary, Value};
+use superstep::value::Object;
+use superstep::{CheckpointId, Checkpointer, Name, Value};
 use superstep_document::{Document, Invariant};
 use superstep_nodes::registry::invariants::{names, places};
 

@@ -25,7 +25,9 @@ mod words;
 use std::fmt::Debug;
 
 use async_trait::async_trait;
-use superstep::{Graph, Object, ThreadSummary};
+use superstep::Graph;
+use superstep::checkpoint::ThreadSummary;
+use superstep::value::Object;
 
 pub use desk::Desk;
 pub use folder::Folder;

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use superstep::checkpoint::PendingWrite;
 use superstep::checkpoint::reserved::is_control;
-use superstep::{Name, Object, PendingWrite, Value};
+use superstep::value::Object;
+use superstep::{Name, Value};
 
 use super::condition::{Condition, UnknownSteps, scope, task};
 use super::desk::Reading;

@@ -4,7 +4,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use superstep::checkpoint::reserved::{RECORD, is_control};
-use superstep::{Decision, END, Graph, Object, PendingWrite, TaskRecord, Value};
+use superstep::checkpoint::{Decision, PendingWrite, TaskRecord};
+use superstep::value::Object;
+use superstep::{END, Graph, Value};
 use superstep_document::{Document, Edge};
 use superstep_nodes::expression::{Expression, Scope};
 

@@ -3,8 +3,10 @@
 
 use std::borrow::Cow;
 
+use superstep::Value;
+use superstep::checkpoint::PendingWrite;
 use superstep::checkpoint::reserved;
-use superstep::{Object, PendingWrite, Value};
+use superstep::value::Object;
 use superstep_document::escape_pointer;
 use superstep_nodes::secrets::redact;
 
@@ -78,7 +80,7 @@ impl ValueWalk<'_> {
                 };
                 let by_place = items.len() > COMPARED;
                 for (place, item) in items.iter().enumerate().skip(kept) {
-                    let same = |old: &superstep::List| match by_place {
+                    let same = |old: &superstep::value::List| match by_place {
                         true => old.get(place) == Some(item),
                         false => old.iter().any(|old| old == item),
                     };

@@ -5,11 +5,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::mem::take;
 
-use superstep::inspect::has_deltas;
-use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Graph, ListQuery, Name,
-    Object, PendingWrite, Source, StorageError, ThreadSummary, Value,
+use superstep::checkpoint::{
+    ChannelValues, CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, Source, StorageError,
+    ThreadSummary,
 };
+use superstep::inspect::has_deltas;
+use superstep::value::Object;
+use superstep::{CheckpointId, Checkpointer, Graph, Name, Value};
 
 use super::Directory;
 use crate::threads::is_state_key;

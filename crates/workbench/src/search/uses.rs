@@ -1,10 +1,9 @@
 //! The steps that read or wrote an item of long-term memory, as the records of their tasks say.
 
+use superstep::checkpoint::{CheckpointAddress, CheckpointHead, ListQuery, StorageError, records_of};
 use superstep::checkpoint::{MemoryUse, TaskId};
-use superstep::{
-    CheckpointAddress, CheckpointHead, Checkpointer, ListQuery, StorageError, ThreadId, Value, iso8601,
-    records_of,
-};
+use superstep::run::iso8601;
+use superstep::{Checkpointer, ThreadId, Value};
 
 use crate::session::node_of;
 use crate::wire::{FindUses, ItemUse};

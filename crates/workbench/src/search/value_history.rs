@@ -1,6 +1,7 @@
 //! The value of an expression over the steps of one branch: where it became another.
 
-use superstep::{CheckpointId, Checkpointer, ThreadSummary};
+use superstep::checkpoint::ThreadSummary;
+use superstep::{CheckpointId, Checkpointer};
 
 use super::Directory;
 use super::condition::{Condition, NAMES};

@@ -1,9 +1,10 @@
 //! An edit of a thread's state, as a node.
 
-use superstep::{
-    CheckpointId, ClaimRequest, Graph, Name, Object, RunError, StateRef, StateUpdate, TaskSnapshot, ThreadId,
-    Value, overwrite,
-};
+use superstep::checkpoint::ClaimRequest;
+use superstep::inspect::TaskSnapshot;
+use superstep::run::StateRef;
+use superstep::value::Object;
+use superstep::{CheckpointId, Graph, Name, RunError, StateUpdate, ThreadId, Value, overwrite};
 use superstep_document::{ChannelKind, Document, Reducer};
 
 use super::Origin;

@@ -1,8 +1,9 @@
 //! What a run would do again to the world outside of its graph.
 
-use superstep::{
-    CheckpointId, Checkpointer, Effect, EffectDone, EffectState as Came, Graph, ThreadId, WaitingQuery,
-};
+use superstep::checkpoint::WaitingQuery;
+use superstep::graph::Effect;
+use superstep::run::{EffectDone, EffectState as Came};
+use superstep::{CheckpointId, Checkpointer, Graph, ThreadId};
 use superstep_document::Document;
 
 use crate::base::values;

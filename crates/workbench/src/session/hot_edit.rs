@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use superstep::checkpoint::GraphVersion;
-use superstep::{
-    CheckpointAddress, CheckpointHead, CheckpointId, Checkpointer, ListQuery, Name, PendingWrite,
-    StorageError, TaskId, TaskStatus, ThreadId, reserved,
+use superstep::checkpoint::{
+    CheckpointAddress, CheckpointHead, ListQuery, PendingWrite, StorageError, TaskId, TaskStatus, reserved,
 };
+use superstep::{Checkpointer, Name, ThreadId};
 use superstep_document::{ChannelKind, Document, NOTE, NodeSpec, StateKey};
 use superstep_nodes::GraphSources;
 

@@ -1,7 +1,8 @@
 //! Tags and metadata of runs, in the metadata of their checkpoints: an entry of metadata under its own key, as LangGraph
 //! has it, and a tag as an entry of its own, so that storage can filter by both.
 
-use superstep::{CheckpointHead, Object};
+use superstep::checkpoint::CheckpointHead;
+use superstep::value::Object;
 
 use super::metadata::is_own;
 use crate::wire::{Problem, RunLabels};

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use superstep::{CheckpointHead, Metadata, Object, Source, Value};
+use superstep::Value;
+use superstep::checkpoint::{CheckpointHead, Metadata, Source};
+use superstep::value::Object;
 use superstep_document::Document;
 
 use crate::wire::{RunLabels, RunModels, WhatIfBranch};

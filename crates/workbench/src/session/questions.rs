@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
-use superstep::{
-    CheckpointAddress, CheckpointId, Checkpointer, ClaimRequest, Interrupt, InterruptId, Object,
-    PendingWrite, StorageError, TaskId, ThreadId, Value, waiting_questions,
+use superstep::checkpoint::{
+    CheckpointAddress, ClaimRequest, InterruptId, PendingWrite, StorageError, TaskId,
 };
+use superstep::inspect::waiting_questions;
+use superstep::value::Object;
+use superstep::{CheckpointId, Checkpointer, Interrupt, ThreadId, Value};
 use superstep_nodes::kinds::ask;
 
 use crate::base::files;
@@ -136,7 +138,7 @@ impl Withdrawal<'_> {
         if let Some(why) = self.why {
             note.insert("why", why);
         }
-        let withdrawn = superstep::withdraw(
+        let withdrawn = superstep::inspect::withdraw(
             saver,
             self.thread,
             self.checkpoint,

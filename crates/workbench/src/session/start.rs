@@ -1,6 +1,7 @@
 //! With what a run begins or goes on, and where.
 
-use superstep::{CheckpointId, Command, Input, Name, Object, RunConfig, Target, Value};
+use superstep::value::Object;
+use superstep::{CheckpointId, Command, Input, Name, RunConfig, Target, Value};
 
 /// Input with which a run begins.
 #[derive(Clone, Debug)]

@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
-use superstep::{
-    CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store, StoreAnswer, StoreConfig,
-    StoreError, StoreOp, Sweeper, ThreadId, ThreadQuery,
-};
+use superstep::checkpoint::{CheckpointTuple, Commit, ListQuery, StorageError, ThreadQuery};
+use superstep::store::{StoreAnswer, StoreConfig, StoreError, StoreOp, Sweeper};
+use superstep::{Checkpointer, Store, ThreadId};
 use superstep_storage::{Backend, Location, Storage, path_of, shown};
 
 use crate::Workbench;

@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use superstep::{CheckpointId, Keep, Progress, Pruning, Removal, ThreadId};
+use superstep::checkpoint::{Keep, Progress, Pruning, Removal};
+use superstep::{CheckpointId, ThreadId};
 
 use crate::Workbench;
 use crate::ledger::ThreadRow;
@@ -102,7 +103,7 @@ impl Workbench {
         pruning = pruning.retain(retained.iter().map(|id| CheckpointId::from(id.as_str())));
         pruning.dry_run = request.dry_run;
         let (work, saver, progress) = (self.job(request.work), self.saver(), Progress::default());
-        let pruned = superstep::prune_watched(&*saver, &pruning, &progress);
+        let pruned = superstep::inspect::prune_watched(&*saver, &pruning, &progress);
         let removal = progress.follow(pruned, &|done, total| work.at(done, total)).await;
         if !request.dry_run {
             // Also when it was stopped or failed on the way: what went until then is gone.

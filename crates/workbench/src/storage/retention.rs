@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use superstep::{CheckpointId, ThreadId, ThreadQuery, ThreadSummary, iso8601};
+use superstep::checkpoint::{ThreadQuery, ThreadSummary};
+use superstep::run::iso8601;
+use superstep::{CheckpointId, ThreadId};
 use superstep_storage::retention::{Exempt, Retention, retain};
 use tokio_util::sync::CancellationToken;
 

@@ -3,7 +3,8 @@
 use std::io::{BufReader, BufWriter};
 use std::sync::Arc;
 
-use superstep::{Object, ThreadId, Value};
+use superstep::value::Object;
+use superstep::{ThreadId, Value};
 use superstep_storage::transfer::{self, TransferError};
 
 use crate::Workbench;

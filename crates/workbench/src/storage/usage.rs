@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use superstep::{KeyUsage, ThreadBreakdown, ThreadId};
+use superstep::ThreadId;
+use superstep::checkpoint::{KeyUsage, ThreadBreakdown};
 
 use crate::Workbench;
 use crate::base::values;
@@ -125,7 +126,7 @@ impl Workbench {
 
 #[cfg(test)]
 mod tests {
-    use superstep::CheckpointUsage;
+    use superstep::checkpoint::CheckpointUsage;
 
     use super::*;
 
@@ -225,7 +226,7 @@ mod tests {
     fn growth_has_a_bounded_number_of_points_that_add_up() {
         let breakdown = |count: usize| ThreadBreakdown {
             checkpoints: (0..count)
-                .map(|step| superstep::CheckpointUsage {
+                .map(|step| superstep::checkpoint::CheckpointUsage {
                     ns: "".into(),
                     id: step.to_string().as_str().into(),
                     step: step as i64,

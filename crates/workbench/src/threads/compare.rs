@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use superstep::{List, Object, Value};
+use superstep::Value;
+use superstep::value::{List, Object};
 use superstep_document::escape_pointer;
 
 use crate::base::values;

@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use superstep::checkpoint::{CheckpointHead, Source};
 use superstep::inspect::Lineage;
-use superstep::{CheckpointHead, CheckpointId, Source, ThreadId, Value};
+use superstep::{CheckpointId, ThreadId, Value};
 use superstep_document::escape_pointer;
 use superstep_nodes::expression::{Expression, Scope};
 
@@ -196,7 +197,7 @@ impl KeyReader<'_> {
             let value = self.value(&one.head.id).await?.unwrap_or(Value::Null);
             let state: Value = [(superstep::Name::from(self.key), value.clone())]
                 .into_iter()
-                .collect::<superstep::Object>()
+                .collect::<superstep::value::Object>()
                 .into();
             match condition.truth(&Scope::new(&state).with("value", value)) {
                 Ok(true) => return Ok(Some(self.write(one).await?)),

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use superstep::{Object, ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
+use superstep::checkpoint::{ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
+use superstep::value::Object;
 
 use crate::Workbench;
 use crate::ledger::ThreadRow;

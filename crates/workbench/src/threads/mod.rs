@@ -20,7 +20,9 @@ pub use align::common;
 
 use std::sync::Arc;
 
-use superstep::{Checkpoint, CheckpointHead, CheckpointId, ListQuery, Object, Source, ThreadId, Value};
+use superstep::checkpoint::{Checkpoint, CheckpointHead, ListQuery, Source};
+use superstep::value::Object;
+use superstep::{CheckpointId, ThreadId, Value};
 
 use crate::Workbench;
 use crate::base::problem::no_thread;
@@ -170,7 +172,12 @@ impl Workbench {
         // What rows still store would bring the thread back.
         self.stop_what_ifs(&request.thread_id).await;
         let by = self.claim(&request.thread_id, request.take_over).await;
-        superstep::delete_thread(&*self.saver(), &ThreadId::from(request.thread_id.as_str()), &by).await?;
+        superstep::checkpoint::delete_thread(
+            &*self.saver(),
+            &ThreadId::from(request.thread_id.as_str()),
+            &by,
+        )
+        .await?;
         self.ledger.delete_thread(&request.thread_id)?;
         self.indexing.note_removed();
         self.publish_inbox(Some(&request.thread_id));

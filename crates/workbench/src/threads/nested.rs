@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use superstep::{CheckpointAddress, CheckpointId, ListQuery, StateSnapshot};
+use superstep::checkpoint::{CheckpointAddress, ListQuery};
+use superstep::{CheckpointId, StateSnapshot};
 
 use crate::Workbench;
 use crate::base::values;

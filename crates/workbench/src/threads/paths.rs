@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use superstep::checkpoint::{CheckpointHead, Source, StorageError};
 use superstep::inspect::Lineage;
-use superstep::{CheckpointHead, CheckpointId, Checkpointer, Source, StorageError, ThreadId, Value};
+use superstep::{CheckpointId, Checkpointer, ThreadId, Value};
 
 use crate::threads::align::common;
 use crate::wire::{NodeCount, PathComparison, PathStep, PathStretch};

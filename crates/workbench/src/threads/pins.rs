@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use superstep::Value;
 use superstep::checkpoint::reserved::is_control;
-use superstep::{Object, PendingWrite, Value, records_of};
+use superstep::checkpoint::{PendingWrite, records_of};
+use superstep::value::Object;
 
 use crate::Workbench;
 use crate::base::{blocking, values};

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use superstep::CheckpointId;
+use superstep::checkpoint::{Decision, KeysRead, PendingWrite, RecordedValue, TaskRecord, records_of};
 use superstep::checkpoint::{MemoryAction, MemoryUse};
 use superstep::inspect::{ValueWrite, WriteOrigin, Writer};
-use superstep::{
-    CheckpointId, Decision, KeysRead, PendingWrite, RecordedValue, StateRef, TaskRecord, records_of,
-};
+use superstep::run::StateRef;
 
 use crate::Workbench;
 use crate::base::values;

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use superstep::{CheckpointHead, Source, TaskSnapshot, Value};
+use superstep::Value;
+use superstep::checkpoint::{CheckpointHead, Source};
+use superstep::inspect::TaskSnapshot;
 use superstep_document::{Document, END, Edge, Fallback, START};
 
 use crate::documents::graphs::Built;

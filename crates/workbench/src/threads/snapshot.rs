@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use superstep::checkpoint::{CheckpointHead, GraphVersion, Source};
 use superstep::inspect::Lineage;
-use superstep::{
-    CheckpointHead, CheckpointId, GraphVersion, Object, Source, StateRef, StateSnapshot, TaskSnapshot,
-    ThreadId, Value, waiting_questions,
-};
+use superstep::inspect::{TaskSnapshot, waiting_questions};
+use superstep::run::StateRef;
+use superstep::value::Object;
+use superstep::{CheckpointId, StateSnapshot, ThreadId, Value};
 use superstep_document::Document;
 
 use crate::Workbench;

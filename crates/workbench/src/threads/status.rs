@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use superstep::{CheckpointHead, ListQuery, Object, START, ThreadSummary, Value, waiting_questions};
+use superstep::checkpoint::{CheckpointHead, ListQuery, ThreadSummary};
+use superstep::inspect::waiting_questions;
+use superstep::value::Object;
+use superstep::{START, Value};
 
 use crate::Workbench;
 use crate::base::problem::no_thread;

@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use superstep::{CheckpointAddress, CheckpointId, PendingWrite, StateRef, TaskSnapshot, Value, reserved};
+use superstep::checkpoint::{CheckpointAddress, PendingWrite, reserved};
+use superstep::inspect::TaskSnapshot;
+use superstep::run::StateRef;
+use superstep::{CheckpointId, Value};
 
 use crate::Workbench;
 use crate::base::values;

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use superstep::{Failure, TaskSnapshot, TaskState};
+use superstep::Failure;
+use superstep::inspect::{TaskSnapshot, TaskState};
 use superstep_document::Document;
 
 use crate::base::values::{self, interrupt_view};

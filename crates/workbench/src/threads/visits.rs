@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
+use superstep::checkpoint::{CheckpointAddress, CheckpointHead, records_of};
 use superstep::inspect::Lineage;
-use superstep::{
-    CheckpointAddress, CheckpointHead, CheckpointId, Checkpointer, Graph, StateRef, ThreadId, Value,
-    records_of,
-};
+use superstep::run::StateRef;
+use superstep::{CheckpointId, Checkpointer, Graph, ThreadId, Value};
 use superstep_document::{Document, Edge, START};
 
 use crate::Workbench;

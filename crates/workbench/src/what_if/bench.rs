@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use futures::{StreamExt, stream};
 use parking_lot::Mutex;
-use superstep::{
-    CheckpointHead, CheckpointId, Checkpointer, Graph, ListQuery, Object, START, Source, StateRef, ThreadId,
-    Value,
-};
+use superstep::checkpoint::{CheckpointHead, ListQuery, Source};
+use superstep::run::StateRef;
+use superstep::value::Object;
+use superstep::{CheckpointId, Checkpointer, Graph, START, ThreadId, Value};
 use superstep_document::Document;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;

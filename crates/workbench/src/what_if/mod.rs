@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use superstep::{CheckpointId, Graph, GraphVersion, StateRef, StateUpdate, ThreadId, Value};
+use superstep::checkpoint::GraphVersion;
+use superstep::run::StateRef;
+use superstep::{CheckpointId, Graph, StateUpdate, ThreadId, Value};
 use superstep_document::{Document, Patch};
 use superstep_nodes::models::Exchange;
 use tokio_util::sync::CancellationToken;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use superstep::{Graph, GraphVersion, Object, Value};
+use superstep::checkpoint::GraphVersion;
+use superstep::value::Object;
+use superstep::{Graph, Value};
 use superstep_document::Document;
 use superstep_nodes::expression::Expression;
 use superstep_nodes::models::Exchange;

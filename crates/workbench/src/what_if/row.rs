@@ -3,9 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
+use superstep::checkpoint::{CheckpointAddress, Source};
+use superstep::inspect::withdraw;
+use superstep::run::{RunStatus as Ended, StateRef};
+use superstep::stream::Payload;
+use superstep::value::Object;
 use superstep::{
-    CheckpointAddress, CheckpointId, Graph, Input, Object, Payload, RunConfig, RunError, RunResult,
-    RunStatus as Ended, Source, StateRef, StateUpdate, StreamEvent, StreamMode, Value, withdraw,
+    CheckpointId, Graph, Input, RunConfig, RunError, RunResult, StateUpdate, StreamEvent, StreamMode, Value,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -151,7 +155,7 @@ impl RowRun<'_> {
         .config();
         mark_what_if(&mut config.metadata, &self.branch);
         config.context = bench.context.clone();
-        config.effects = superstep::EffectPolicy::Reuse;
+        config.effects = superstep::run::EffectPolicy::Reuse;
         let chosen = bench.grid.effects.iter();
         config.effects_of = chosen
             .map(|(node, choice)| (node.as_str().into(), (*choice).into()))

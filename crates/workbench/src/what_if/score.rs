@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use superstep::{Input, MemorySaver, Object, RunConfig, Value};
+use superstep::value::Object;
+use superstep::{Input, MemorySaver, RunConfig, Value};
 use superstep_document::Document;
 use superstep_nodes::expression::{Expression, Scope};
 

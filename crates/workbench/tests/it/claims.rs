@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use superstep::{Checkpointer, ClaimRequest, ClaimUse, Commit, Holder, StorageError, TakeOver};
+use superstep::Checkpointer;
+use superstep::checkpoint::{ClaimRequest, ClaimUse, Commit, Holder, StorageError, TakeOver};
 use superstep_acceptance::App;
 use superstep_workbench::wire::AppEvent;
 

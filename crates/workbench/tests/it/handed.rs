@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use superstep::{Checkpointer, Keep, Pruning, Store, StoreConfig};
+use superstep::checkpoint::{Keep, Pruning};
+use superstep::store::StoreConfig;
+use superstep::{Checkpointer, Store};
 use superstep_acceptance::App;
 use superstep_workbench::Options;
 use superstep_workbench::ipc::{self, Remote};

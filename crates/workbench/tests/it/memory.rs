@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use superstep::{StoreOp, Ttl};
+use superstep::store::{StoreOp, Ttl};
 use superstep_acceptance::App;
 use superstep_workbench::wire::AppEvent;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};

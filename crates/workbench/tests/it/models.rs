@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use superstep::{CheckpointHead, ListQuery};
+use superstep::checkpoint::{CheckpointHead, ListQuery};
 use superstep_acceptance::App;
 
 use crate::exchanges;

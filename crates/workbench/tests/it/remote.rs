@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use superstep::{Checkpointer, Store, StoreConfig};
+use superstep::store::StoreConfig;
+use superstep::{Checkpointer, Store};
 use superstep_acceptance::App;
 use superstep_workbench::Options;
 use superstep_workbench::ipc::{self, Remote};

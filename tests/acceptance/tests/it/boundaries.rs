@@ -122,7 +122,7 @@ const OF_THE_WORKBENCH: [&str; 11] = [
     ".invoke(",
     ".update_state(",
     ".preview_update(",
-    "superstep::withdraw",
+    "superstep::inspect::withdraw",
     "ask::not_asked",
     ".metadata.user",
 ];

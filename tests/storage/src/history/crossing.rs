@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::future::join_all;
-use superstep::{CheckpointTuple, Checkpointer, Commit, ListQuery, Name, Pruning, Removal, ThreadId};
+use superstep::checkpoint::{CheckpointTuple, Commit, ListQuery, Pruning, Removal};
+use superstep::{Checkpointer, Name, ThreadId};
 
 use super::names::{space, thread};
 use super::operations::{Change, Made, Step};

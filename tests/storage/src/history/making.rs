@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use superstep::{Checkpoint, Name, Put, Value};
+use superstep::checkpoint::{Checkpoint, Put};
+use superstep::{Name, Value};
 use superstep_suites::Draft;
 
 use super::names::{channel, node, run_name};
@@ -24,7 +25,7 @@ pub(super) fn put_of(parent: Option<&Checkpoint>, checkpoint: Checkpoint, edits:
             Some(Edit::AppendWrongLength(_, _, n)) if parent.and_then(list).is_none_or(|old| old.len() != *n) => Some(*n),
             _ => from,
         };
-        superstep::Change {
+        superstep::checkpoint::Change {
             channel: name.clone(),
             appended_from,
         }

@@ -1,6 +1,7 @@
 //! What the small numbers in a history stand for.
 
-use superstep::{Name, ThreadId, reserved};
+use superstep::checkpoint::reserved;
+use superstep::{Name, ThreadId};
 
 /// Thread ids that a backend may stumble over: wildcards, separators, places in a file system, length.
 const THREADS: [&str; 5] = ["t", "T%_\u{e4}\u{1f600}", "../a/b:c|d \\ \"'", "nul.", "long"];

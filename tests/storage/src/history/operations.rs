@@ -1,7 +1,8 @@
 //! Operations, and how random ones are made.
 
 use proptest::prelude::*;
-use superstep::{Keep, ThreadStatus, Value};
+use superstep::Value;
+use superstep::checkpoint::{Keep, ThreadStatus};
 
 use super::values::any_value;
 

@@ -1,7 +1,8 @@
 //! Values as graphs keep them, and values that a backend may stumble over.
 
 use proptest::prelude::*;
-use superstep::{Object, Value, json};
+use superstep::value::Object;
+use superstep::{Value, json};
 
 use crate::random::Random;
 
@@ -57,7 +58,7 @@ pub fn any_value() -> impl Strategy<Value = Value> {
         1 => (0_u64..4, 100_usize..6_000).prop_map(|(seed, length)| Value::from(noise(seed, length))),
         1 => (0_u64..4, 100_usize..6_000).prop_map(|(seed, length)| json!({"text": "so on ".repeat(length / 6), "n": seed})),
         1 => (1_usize..100).prop_map(|depth| (0..depth).fold(json!("core"), |inner, _| vec![inner].into())),
-        1 => (0_i64..3, 1_usize..200).prop_map(|(from, length)| (from..from + length as i64).map(Value::from).collect::<superstep::List>().into()),
+        1 => (0_i64..3, 1_usize..200).prop_map(|(from, length)| (from..from + length as i64).map(Value::from).collect::<superstep::value::List>().into()),
     ]
 }
 

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use superstep::{CheckpointId, Checkpointer, ListQuery, Name, StorageError, Store, ThreadId, Value};
+use superstep::checkpoint::{ListQuery, StorageError};
+use superstep::{CheckpointId, Checkpointer, Name, Store, ThreadId, Value};
 
 use self::runs::Runs;
 use crate::witness::{self, Fact, Note, print_of, print_of_value};
@@ -294,10 +295,7 @@ impl Oracle {
     pub async fn check(&self, saver: &dyn Checkpointer) -> Result<(), String> {
         let message = |error: StorageError| error.to_string();
         for (thread, known) in &self.threads {
-            let query = ListQuery {
-                thread: Some(thread.clone()),
-                ..ListQuery::default()
-            };
+            let query = ListQuery::new().thread(thread.clone());
             let there = saver.list(&query).await.map_err(message)?;
             if known.gone && !there.is_empty() {
                 return Err(format!(
@@ -375,7 +373,8 @@ fn compare(known: Known, found: Option<&u64>, what: impl Fn() -> String, same: b
 
 #[cfg(test)]
 mod tests {
-    use superstep::{MemorySaver, TaskId};
+    use superstep::MemorySaver;
+    use superstep::checkpoint::TaskId;
     use superstep_suites::{Draft, id};
 
     use super::*;

@@ -1,8 +1,8 @@
 //! What a line does between turns: it goes back in time, forks, edits, prunes, copies and deletes.
 
-use superstep::{
-    Checkpointer, Keep, ListQuery, Pruning, RunError, StateRef, StateUpdate, ThreadId, json, reserved,
-};
+use superstep::checkpoint::{Keep, ListQuery, Pruning, reserved};
+use superstep::run::StateRef;
+use superstep::{Checkpointer, RunError, StateUpdate, ThreadId, json};
 
 use super::{Line, Trouble};
 use crate::witness::Note;
@@ -23,12 +23,7 @@ impl Line<'_> {
 
     /// Returns a random checkpoint of the past that has something to run.
     async fn past(&self) -> Result<Option<StateRef>, Trouble> {
-        let query = ListQuery {
-            thread: Some(self.thread.clone()),
-            ns: Some("".into()),
-            limit: Some(20),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().thread(self.thread.clone()).ns("").limit(20);
         let heads = self.graph_saver().heads(&query).await?;
         let open: Vec<_> = heads.iter().filter(|head| !head.next.is_empty()).collect();
         if open.is_empty() {

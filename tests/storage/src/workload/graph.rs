@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use futures::future::try_join_all;
 use parking_lot::Mutex;
+use superstep::graph::{CompileError, Effect, TaskFn};
 use superstep::{
-    Branch, ChannelSpec, CompileError, END, Effect, Graph, NodeContext, NodeError, NodeOptions, NodeOutput,
-    START, StateGraph, Target, TaskFn, ThreadId, Value, json,
+    Branch, ChannelSpec, END, Graph, NodeContext, NodeError, NodeOptions, NodeOutput, START, StateGraph,
+    Target, ThreadId, Value, json,
 };
 
 use crate::random::Random;

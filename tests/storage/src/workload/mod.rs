@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use parking_lot::{Mutex, MutexGuard};
-use superstep::{Checkpointer, Graph, StateRef, StateSnapshot, Store, ThreadId, Value, json};
+use superstep::run::StateRef;
+use superstep::{Checkpointer, Graph, StateSnapshot, Store, ThreadId, Value, json};
 
 use self::graph::{inner_of, log_of, turn};
 use self::run::Claiming;

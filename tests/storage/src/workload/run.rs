@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use superstep::{
-    CheckpointId, ClaimRequest, Durability, EffectPolicy, Holder, Input, Object, RunConfig, RunError,
-    StateSnapshot, StorageError, TakeOver, TaskSnapshot, TaskState, Value, json,
-};
+use superstep::checkpoint::{ClaimRequest, Holder, StorageError, TakeOver};
+use superstep::inspect::{TaskSnapshot, TaskState};
+use superstep::run::{Durability, EffectPolicy};
+use superstep::value::Object;
+use superstep::{CheckpointId, Input, RunConfig, RunError, StateSnapshot, Value, json};
 
 use super::{Line, Trouble};
 use crate::witness::Fact;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use superstep::{CheckpointTuple, Checkpointer, Keep, ListQuery, Pruning, ThreadId};
+use superstep::checkpoint::{CheckpointTuple, Keep, ListQuery, Pruning};
+use superstep::{Checkpointer, ThreadId};
 use superstep_storage::Backend;
 use superstep_storage_tests::probe::{read, store};
 use superstep_storage_tests::{Place, open};
@@ -34,10 +35,7 @@ enum Work {
 
 /// The numbers of a thread's checkpoints, the newest first; the list of threads must show the first of them.
 async fn steps(saver: &dyn Checkpointer, thread: &ThreadId) -> Vec<i64> {
-    let query = ListQuery {
-        thread: Some(thread.clone()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread(thread.clone());
     let found = saver.heads(&query).await.expect("reads");
     let shown = saver.threads(&Default::default()).await.expect("reads");
     let shown = shown.into_iter().find(|one| one.thread == *thread);
@@ -51,10 +49,7 @@ async fn steps(saver: &dyn Checkpointer, thread: &ThreadId) -> Vec<i64> {
 
 /// How long the texts of its checkpoints are.
 async fn lengths(saver: &dyn Checkpointer, thread: &ThreadId) -> Vec<usize> {
-    let query = ListQuery {
-        thread: Some(thread.clone()),
-        ..ListQuery::default()
-    };
+    let query = ListQuery::new().thread(thread.clone());
     let found = saver.list(&query).await.expect("reads");
     let text = |tuple: &CheckpointTuple| {
         tuple

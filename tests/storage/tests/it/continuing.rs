@@ -1,7 +1,8 @@
 //! What is stored as a change of something else: it must mean the same where that is something else, and what is added
 //! is looked at as closely as what came first.
 
-use superstep::{Checkpointer, Commit, Keep, Pruning, Put, TaskId, TaskWrites, Value, Write, json};
+use superstep::checkpoint::{Commit, Keep, Pruning, Put, TaskId, TaskWrites, Write};
+use superstep::{Checkpointer, Value, json};
 use superstep_storage::Backend;
 use superstep_storage_tests::Place;
 use superstep_suites::{Draft, id};

@@ -7,10 +7,10 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use rusqlite::types::Value as Cell;
-use superstep::{
-    Checkpoint, Checkpointer, Commit, ListQuery, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery,
-    Write, json, reserved,
+use superstep::checkpoint::{
+    Checkpoint, Commit, ListQuery, StorageError, TaskId, TaskWrites, ThreadQuery, Write, reserved,
 };
+use superstep::{Checkpointer, ThreadId, json};
 use superstep_storage::Backend;
 use superstep_storage_tests::probe::store;
 use superstep_storage_tests::{Place, Random};
@@ -97,10 +97,7 @@ async fn ask_everything(saver: &dyn Checkpointer) -> Vec<(ThreadId, Checkpoint)>
                 .values(&thread, "", n.map(id).as_ref(), &["log".into(), "noise".into()])
                 .await;
         }
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().thread(thread.clone());
         if let Ok(tuples) = saver.list(&query).await {
             read.extend(tuples.into_iter().map(|tuple| (thread.clone(), tuple.checkpoint)));
         }
@@ -137,10 +134,7 @@ async fn repair(saver: &dyn Checkpointer) -> Result<(), String> {
         return Ok(());
     }
     for thread in THREADS {
-        let query = ListQuery {
-            thread: Some(thread.into()),
-            ..ListQuery::default()
-        };
+        let query = ListQuery::new().thread(thread);
         saver
             .list(&query)
             .await

@@ -1,7 +1,9 @@
 //! Servers whose disk is full: a clear error, what was stored can be read, nothing acknowledged is lost, and the same
 //! handle goes on when there is room again.
 
-use superstep::{Checkpointer, Maintenance, StoreConfig, json};
+use superstep::checkpoint::Maintenance;
+use superstep::store::StoreConfig;
+use superstep::{Checkpointer, json};
 use superstep_storage::{PostgresSaver, RedisSaver};
 use superstep_storage_tests::Random;
 use superstep_storage_tests::probe::{read, store};

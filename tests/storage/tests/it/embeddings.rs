@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use superstep::checkpoint::{Progress, StorageError};
+use superstep::store::{Embedding, Ranking, StoreConfig, StoreError, StoreOp, StoreQuery, VectorIndex};
 use superstep::store::{Index, ItemPlace};
-use superstep::{
-    Embedding, Progress, Ranking, StorageError, Store, StoreConfig, StoreError, StoreOp, StoreQuery,
-    VectorIndex, json,
-};
+use superstep::{Store, json};
 use superstep_storage::Backend;
 use superstep_storage_tests::Place;
 

@@ -8,9 +8,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use superstep::checkpoint::ListQuery;
+use superstep::run::{Clock, StateRef};
 use superstep::{
-    Branch, ChannelSpec, Clock, END, Graph, Input, ListQuery, NodeContext, NodeOutput, RunConfig, START,
-    StateGraph, StateRef, Target, Value, json,
+    Branch, ChannelSpec, END, Graph, Input, NodeContext, NodeOutput, RunConfig, START, StateGraph, Target,
+    Value, json,
 };
 use superstep_storage::Backend;
 use superstep_storage_tests::Place;
@@ -346,10 +348,7 @@ async fn a_clock_that_is_set_back() {
                 Some(&json!(5 * run)),
                 "{backend:?}: the newest is the newest"
             );
-            let query = ListQuery {
-                thread: Some("t".into()),
-                ..ListQuery::default()
-            };
+            let query = ListQuery::new().thread("t");
             let heads = saver.heads(&query).await.expect("lists");
             let line: Vec<_> = heads
                 .windows(2)

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use superstep::{
-    Checkpoint, Checkpointer, Commit, Keep, Pruning, StorageError, TaskId, TaskWrites, ThreadId, Write, json,
-};
+use superstep::checkpoint::{Checkpoint, Commit, Keep, Pruning, StorageError, TaskId, TaskWrites, Write};
+use superstep::{Checkpointer, ThreadId, json};
 use superstep_storage::Backend;
 use superstep_storage_tests::probe::{read, store};
 use superstep_storage_tests::{Place, Random, open};

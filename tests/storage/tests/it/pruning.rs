@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use superstep::checkpoint::{Keep, ListQuery, Pruning};
+use superstep::run::StateRef;
 use superstep::{
-    ChannelSpec, END, Graph, Input, Keep, ListQuery, NodeContext, NodeOutput, Pruning, RunConfig, START,
-    StateGraph, StateRef, ThreadId, Value, json,
+    ChannelSpec, END, Graph, Input, NodeContext, NodeOutput, RunConfig, START, StateGraph, ThreadId, Value,
+    json,
 };
 use superstep_storage::Backend;
 use superstep_storage_tests::Place;
@@ -57,10 +59,7 @@ async fn nested_runs_go_with_the_checkpoint_they_belong_to() {
             ran.unwrap_or_else(|error| panic!("{backend:?}: {error}"))
         };
         let spaces = async || {
-            let all = ListQuery {
-                thread: Some(thread.clone()),
-                ..ListQuery::default()
-            };
+            let all = ListQuery::new().thread(thread.clone());
             let heads = saver.heads(&all).await.expect("lists");
             let mut spaces: Vec<String> = heads.iter().map(|head| head.ns.to_string()).collect();
             spaces.sort();
@@ -75,11 +74,7 @@ async fn nested_runs_go_with_the_checkpoint_they_belong_to() {
         let (_, before) = spaces().await;
         assert_eq!(before.len(), 4, "{backend:?}: {before:?}");
         let history = saver
-            .heads(&ListQuery {
-                thread: Some(thread.clone()),
-                ns: Some("".into()),
-                ..ListQuery::default()
-            })
+            .heads(&ListQuery::new().thread(thread.clone()).ns(""))
             .await
             .expect("lists");
         // Somebody marked the checkpoint of the second run at which its nested graph ran.
@@ -89,10 +84,10 @@ async fn nested_runs_go_with_the_checkpoint_they_belong_to() {
             .nth(1)
             .expect("the second run");
         let latest = Pruning::threads([thread.clone()], Keep::Latest).retain([marked.id.clone()]);
-        let plan = superstep::prune(&*saver, &latest.clone().dry_run())
+        let plan = superstep::inspect::prune(&*saver, &latest.clone().dry_run())
             .await
             .expect("looks");
-        let went = superstep::prune(&*saver, &latest).await.expect("prunes");
+        let went = superstep::inspect::prune(&*saver, &latest).await.expect("prunes");
         assert_eq!(
             (plan.checkpoints, plan.threads),
             (went.checkpoints, 0),
@@ -105,7 +100,7 @@ async fn nested_runs_go_with_the_checkpoint_they_belong_to() {
         // A question in a nested graph is still there, and can be answered.
         run(Input::value(json!({"n": 2}))).await;
         let latest = Pruning::threads([thread.clone()], Keep::Latest);
-        superstep::prune(&*saver, &latest).await.expect("prunes");
+        superstep::inspect::prune(&*saver, &latest).await.expect("prunes");
         let (count, left) = spaces().await;
         assert_eq!((count, left.len()), (2, 2), "{backend:?}: {left:?}");
         let state = graph
@@ -177,7 +172,9 @@ async fn a_nested_run_that_goes_on_is_not_ended() {
                 };
                 let prune = async {
                     runs.acquire().await.expect("open").forget();
-                    superstep::prune(&*saver, &pruning).await.expect("prunes");
+                    superstep::inspect::prune(&*saver, &pruning)
+                        .await
+                        .expect("prunes");
                     let live = StateRef::live(thread.clone()).with_subgraphs();
                     let state = graph.get_state(&live).await.expect("reads");
                     assert_eq!(state.next.len(), 1, "{backend:?}, {name}: it still runs");
@@ -189,11 +186,10 @@ async fn a_nested_run_that_goes_on_is_not_ended() {
                 assert_eq!(state.values.get("n"), Some(&json!(n + 1)), "{backend:?}, {name}");
                 assert_eq!(state.next.len(), 0, "{backend:?}, {name}");
             }
-            superstep::prune(&*saver, &pruning).await.expect("prunes");
-            let all = ListQuery {
-                thread: Some(thread.clone()),
-                ..ListQuery::default()
-            };
+            superstep::inspect::prune(&*saver, &pruning)
+                .await
+                .expect("prunes");
+            let all = ListQuery::new().thread(thread.clone());
             let heads = saver.heads(&all).await.expect("lists");
             let spaces: std::collections::BTreeSet<_> = heads.iter().map(|head| &head.ns).collect();
             assert_eq!(spaces.len(), left, "{backend:?}, {name}: {spaces:?}");

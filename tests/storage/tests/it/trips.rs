@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, join_all};
-use superstep::{Checkpoint, Checkpointer, Commit, TaskId, TaskWrites, Write, json};
+use superstep::checkpoint::{Checkpoint, Commit, TaskId, TaskWrites, Write};
+use superstep::{Checkpointer, json};
 use superstep_storage::Backend;
 use superstep_storage_tests::{Place, open};
 use superstep_suites::{Draft, id};

@@ -43,7 +43,7 @@ impl StateGraph {
 impl NodeContext {
     /// Runs another graph inside this task, with its own state, and gives its output.
     ///
-    /// The graph keeps its checkpoints under this task's namespace (see [`Persistence`](crate::Persistence)), so a
+    /// The graph keeps its checkpoints under this task's namespace (see [`Persistence`](crate::graph::Persistence)), so a
     /// question asked inside it stops this run too, and an answer goes on inside it. This node runs again from its
     /// beginning then; graphs that it ran to their end before return at once what they returned. To have such graphs
     /// in state reads and edits, name them in [`NodeOptions::runs`](crate::NodeOptions::runs).

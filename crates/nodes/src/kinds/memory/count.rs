@@ -1,7 +1,8 @@
 //! How many tokens messages are, about: a token for every four characters, and three for what is around a message. The
 //! rules are those of LangChain's approximate counter, so that limits mean the same there and here.
 
-use superstep::{List, Value};
+use superstep::Value;
+use superstep::value::List;
 
 /// Tokens of a picture.
 const PICTURE: usize = 85;

@@ -1,7 +1,8 @@
 //! Which messages of a conversation are kept, by the rules of LangChain's `trim_messages` with the strategy `last`; and
 //! never a tool's answer without the message that called for it.
 
-use superstep::{List, Object, Value};
+use superstep::Value;
+use superstep::value::{List, Object};
 
 use super::count::{calls, kind, scale, tokens};
 

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use superstep::{
-    List, Node, NodeContext, NodeError, NodeOutput, Object, REMOVE_ALL, StoreOp, StoreQuery, Value,
-    async_trait, overwrite,
-};
+use superstep::store::{StoreOp, StoreQuery};
+use superstep::value::{List, Object, REMOVE_ALL};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait, overwrite};
 use superstep_document::Reducer;
 
 use super::count::{kind, scale, tokens};

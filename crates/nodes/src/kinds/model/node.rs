@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use superstep::{List, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait};
+use superstep::value::{List, Object};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 
 use super::SCRIPTED;
 use super::output::{parsed, sent};

@@ -2,7 +2,8 @@
 //! answer it, and names the call the way LangChain's agents do.
 
 use serde_json::{Map, Value as Json};
-use superstep::{NodeContext, NodeError, Object, Value};
+use superstep::value::Object;
+use superstep::{NodeContext, NodeError, Value};
 
 use super::node::Tool;
 use crate::models::args_json;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
-use superstep::{Graph, Input, NodeContext, NodeError, Object, Persistence, Value};
+use superstep::graph::Persistence;
+use superstep::value::Object;
+use superstep::{Graph, Input, NodeContext, NodeError, Value};
 use superstep_document::{Diagnostic, Document, Reducer};
 
 use super::node::{NoAnswer, ToolAnswer, ToolResult};

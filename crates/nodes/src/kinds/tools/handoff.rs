@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use superstep::{Command, CommandGraph, List, NodeOutput, Object, Target, Value};
+use superstep::graph::CommandGraph;
+use superstep::value::{List, Object};
+use superstep::{Command, NodeOutput, Target, Value};
 
 use crate::registry::Site;
 use superstep_document::suggest;

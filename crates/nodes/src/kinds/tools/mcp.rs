@@ -8,7 +8,8 @@ use rmcp::model::Tool as Offer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use superstep::{NodeContext, NodeError, Object, Value};
+use superstep::value::Object;
+use superstep::{NodeContext, NodeError, Value};
 
 use super::node::{NoAnswer, Tool, ToolAnswer, ToolResult, ToolWork};
 use crate::base::schema_validator::SchemaValidator;

@@ -284,11 +284,13 @@ impl NodeKind for Tools {
         }
     }
 
-    fn effect(&self, config: &serde_json::Map<String, Json>) -> superstep::Effect {
+    fn effect(&self, config: &serde_json::Map<String, Json>) -> superstep::graph::Effect {
         let inside = |tool: &ToolConfig| tool.python.is_none() && tool.http.is_none();
         match crate::registry::parse::<ToolsConfig>(config) {
-            Ok(config) if config.mcp.is_empty() && config.tools.iter().all(inside) => superstep::Effect::Pure,
-            _ => superstep::Effect::Unknown,
+            Ok(config) if config.mcp.is_empty() && config.tools.iter().all(inside) => {
+                superstep::graph::Effect::Pure
+            }
+            _ => superstep::graph::Effect::Unknown,
         }
     }
 

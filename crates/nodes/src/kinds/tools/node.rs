@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use serde_json::Value as Json;
-use superstep::{List, Node, NodeContext, NodeError, NodeOutput, Object, TaskFn, Value, async_trait};
+use superstep::graph::TaskFn;
+use superstep::value::{List, Object};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 
 use super::approval::{self, Decision};
 use super::graph::GraphToolWork;
@@ -257,7 +259,7 @@ impl ToolsNode {
         tools: &ToolsByName,
         input: &Value,
         late: bool,
-    ) -> superstep::TaskHandle {
+    ) -> superstep::graph::TaskHandle {
         let id = format!("tool-{}-{index}", context.info().task_id);
         let shown = superstep::json!({"name": call.name, "id": call.id, "args": match &call.args {
             Ok(args) => args_json(args),

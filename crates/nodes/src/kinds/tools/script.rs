@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use superstep::{NodeContext, NodeError, Object, Value};
+use superstep::value::Object;
+use superstep::{NodeContext, NodeError, Value};
 
 use super::node::{NoAnswer, ToolResult};
 use crate::kinds::code;

@@ -63,7 +63,7 @@ pub(super) fn given<'js>(
 fn object<'js>(
     ctx: &Ctx<'js>,
     later: &Function<'js>,
-    fields: &superstep::Object,
+    fields: &superstep::value::Object,
 ) -> rquickjs::Result<Js<'js>> {
     let object = Object::new(ctx.clone())?;
     for (name, field) in fields.iter() {

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use superstep::{NodeContext, NodeError, Object, StreamMode, Value};
+use superstep::value::Object;
+use superstep::{NodeContext, NodeError, StreamMode, Value};
 
 use super::command_targets::command_targets;
 use super::{PythonError, PythonWorkers, WorkerKey, interpreter};

@@ -7,7 +7,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use parking_lot::Mutex;
-use superstep::{Interrupted, NodeContext, NodeError, TaskFn, Value};
+use superstep::graph::{Interrupted, TaskFn};
+use superstep::{NodeContext, NodeError, Value};
 use tokio::sync::oneshot;
 
 use super::store::{self, StoreRequest};
@@ -36,7 +37,7 @@ impl Owner<'_> {
     }
 
     fn event(&self, what: &str, value: Value) -> Value {
-        let mut event = superstep::Object::new();
+        let mut event = superstep::value::Object::new();
         event.insert(what, redact_value(&value));
         match *self {
             Owner::Node(name) => drop(event.insert("node", name)),

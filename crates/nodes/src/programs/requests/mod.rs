@@ -7,7 +7,8 @@ mod store;
 mod stream;
 
 use serde::{Deserialize, Serialize};
-use superstep::{Command, CommandGraph, Failure, NodeContext, NodeOutput, Target, Value};
+use superstep::graph::CommandGraph;
+use superstep::{Command, Failure, NodeContext, NodeOutput, Target, Value};
 use tokio::sync::mpsc;
 
 use crate::base::error_class;
@@ -217,7 +218,7 @@ pub(crate) type Inbox<T, E> = mpsc::Receiver<Event<T, E>>;
 pub(crate) fn place(context: &NodeContext, owner: Owner<'_>) -> Value {
     let info = context.info();
     let metadata = context.metadata();
-    let mut configurable = superstep::Object::new();
+    let mut configurable = superstep::value::Object::new();
     // What the caller gave the run is its context; what is the engine's own is listed under its own name.
     for (name, value) in metadata.as_object().into_iter().flat_map(|all| all.iter()) {
         if !name.starts_with("langgraph_") {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use superstep::{Index, List, NamespaceQuery, Ranking, Store, StoreAnswer, StoreOp, StoreQuery, Ttl, Value};
+use superstep::store::{Index, NamespaceQuery, Ranking, StoreAnswer, StoreOp, StoreQuery, Ttl};
+use superstep::value::List;
+use superstep::{Store, Value};
 
 use super::{Fault, ProgramReply};
 use crate::base::error_class;
@@ -153,16 +155,16 @@ impl StoreRequest {
                 refresh_ttl,
             } => {
                 let plain = StoreQuery::default();
-                StoreOp::Search(
-                    StoreQuery::default()
-                        .prefix(clean(prefix))
-                        .query(query.map(|query| redact(&query).into_owned()))
-                        .ranking(by.map_or(Ranking::Auto, Into::into))
-                        .filter(redact_value(&filter))
-                        .limit(limit.unwrap_or(plain.limit))
-                        .offset(offset.unwrap_or(plain.offset))
-                        .refresh_ttl(refresh_ttl),
-                )
+                let (limit, offset) = (limit.unwrap_or(plain.limit), offset.unwrap_or(plain.offset));
+                let mut search = plain
+                    .prefix(clean(prefix))
+                    .by(by.map_or(Ranking::Auto, Into::into))
+                    .filter(redact_value(&filter))
+                    .limit(limit)
+                    .offset(offset)
+                    .refresh_ttl(refresh_ttl);
+                search.query = query.map(|query| redact(&query).into_owned());
+                StoreOp::Search(search)
             }
             StoreRequest::ListNamespaces {
                 prefix,
@@ -172,14 +174,9 @@ impl StoreRequest {
                 offset,
             } => {
                 let plain = NamespaceQuery::default();
-                StoreOp::ListNamespaces(
-                    NamespaceQuery::default()
-                        .prefix(clean(prefix))
-                        .suffix(clean(suffix))
-                        .max_depth(max_depth)
-                        .limit(limit.unwrap_or(plain.limit))
-                        .offset(offset.unwrap_or(plain.offset)),
-                )
+                let (limit, offset) = (limit.unwrap_or(plain.limit), offset.unwrap_or(plain.offset));
+                let listing = plain.prefix(clean(prefix)).suffix(clean(suffix));
+                StoreOp::ListNamespaces(listing.max_depth(max_depth).limit(limit).offset(offset))
             }
         })
     }
@@ -190,7 +187,9 @@ pub(crate) fn shown(answer: StoreAnswer) -> Value {
     match answer {
         StoreAnswer::Done => Value::Null,
         StoreAnswer::Item(item) => item.map_or(Value::Null, |item| item.to_json()),
-        StoreAnswer::Items(items) => Value::Array(items.iter().map(superstep::Item::to_json).collect()),
+        StoreAnswer::Items(items) => {
+            Value::Array(items.iter().map(superstep::store::Item::to_json).collect())
+        }
         StoreAnswer::Namespaces(namespaces) => {
             let labels = |namespace: Vec<String>| namespace.into_iter().map(Value::from).collect::<List>();
             Value::Array(

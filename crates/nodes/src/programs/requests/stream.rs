@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use superstep::{List, Object, Value};
+use superstep::Value;
+use superstep::value::{List, Object};
 
 use crate::base::secrets::{Pieces, redact_value};
 

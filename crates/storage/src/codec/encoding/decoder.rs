@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use superstep::{Key, List, Object, Value};
+use superstep::Value;
+use superstep::value::{Key, List, Object};
 
 use super::{COMPRESSED, REFERRING};
 use crate::codec::bytes::{Cursor, Decoded};

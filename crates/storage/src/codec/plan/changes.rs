@@ -1,6 +1,7 @@
 //! What of a checkpoint has changed, given what is known of its parent.
 
-use superstep::{ChannelVersions, Name, NameMap, Put, Value, VersionsSeen};
+use superstep::checkpoint::{ChannelVersions, NameMap, Put, VersionsSeen};
+use superstep::{Name, Value};
 
 /// A channel that changed.
 pub(crate) struct Change<'p> {

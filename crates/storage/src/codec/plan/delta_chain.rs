@@ -32,7 +32,7 @@ impl DeltaChain {
 
 #[cfg(test)]
 mod tests {
-    use superstep::ChannelVersions;
+    use superstep::checkpoint::ChannelVersions;
 
     use super::*;
 

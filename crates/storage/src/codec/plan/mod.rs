@@ -12,7 +12,9 @@ mod state;
 pub(crate) use changes::Changes;
 pub(crate) use delta_chain::DeltaChain;
 pub(crate) use state::{ChannelState, StoredSlot};
-use superstep::{Metadata, Name, Object, Put, Source, StorageError, ThreadId, Value};
+use superstep::checkpoint::{Metadata, Put, Source, StorageError};
+use superstep::value::Object;
+use superstep::{Name, ThreadId, Value};
 
 use super::bytes::rows_blob;
 use super::record::Delta;

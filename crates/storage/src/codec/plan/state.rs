@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use superstep::{ChannelVersions, Name, NameMap, VersionsSeen};
+use superstep::Name;
+use superstep::checkpoint::{ChannelVersions, NameMap, VersionsSeen};
 
 use crate::codec::record::Delta;
 

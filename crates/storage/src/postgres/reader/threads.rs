@@ -1,6 +1,7 @@
 //! Lists of threads, which the server pages and searches.
 
-use superstep::{StorageError, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary};
+use superstep::ThreadId;
+use superstep::checkpoint::{StorageError, ThreadQuery, ThreadStatus, ThreadSummary};
 use tokio_postgres::Row;
 
 use super::statements::{COUNT, THREAD, THREADS};

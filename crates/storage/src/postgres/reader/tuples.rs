@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use superstep::{ChannelValues, Checkpoint, CheckpointTuple, Name, PendingWrite, TaskId, Value, Write};
+use superstep::checkpoint::{ChannelValues, Checkpoint, CheckpointTuple, PendingWrite, TaskId, Write};
+use superstep::{Name, Value};
 use tokio_postgres::Row;
 
 use super::states::{Deltas, Items, PostgresState};

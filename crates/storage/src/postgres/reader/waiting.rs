@@ -1,6 +1,7 @@
 //! Questions that wait, and what tasks wrote.
 
-use superstep::{CheckpointAddress, CheckpointId, PendingWrite, ThreadId, Waiting, WaitingQuery};
+use superstep::checkpoint::{CheckpointAddress, PendingWrite, Waiting, WaitingQuery};
+use superstep::{CheckpointId, ThreadId};
 use tokio_postgres::Row;
 
 use super::tuples::pending_writes;

@@ -1,6 +1,6 @@
 //! Items whose vectors are another embedding's, and new vectors for them.
 
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 use superstep::store::{ItemPlace, NewVectors, Outdated};
 
 use super::{PostgresStore, found};

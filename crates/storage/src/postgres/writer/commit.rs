@@ -7,10 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use superstep::{
-    CheckpointId, ClaimUse, Commit, Metadata, Name, Put, Removal, StorageError, TaskId, TaskStatus,
-    TaskWrites, ThreadId, Value, reserved,
+use superstep::checkpoint::{
+    ClaimUse, Commit, Metadata, Put, Removal, StorageError, TaskId, TaskStatus, TaskWrites, reserved,
 };
+use superstep::{CheckpointId, Name, ThreadId, Value};
 use tokio_postgres::types::ToSql;
 
 use super::values::{PostgresSlot, links};

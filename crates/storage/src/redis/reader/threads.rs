@@ -1,6 +1,7 @@
 //! Lists of threads, read page by page in the order of their newest checkpoints.
 
-use superstep::{CheckpointId, ListQuery, StorageError, ThreadId, ThreadQuery, ThreadSummary};
+use superstep::checkpoint::{ListQuery, StorageError, ThreadQuery, ThreadSummary};
+use superstep::{CheckpointId, ThreadId};
 
 use super::{PAGE, index_key};
 use crate::base::quarantine::passed_over;

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use superstep::{
-    CheckpointAddress, CheckpointId, PendingWrite, StorageError, ThreadId, Waiting, WaitingQuery,
-};
+use superstep::checkpoint::{CheckpointAddress, PendingWrite, StorageError, Waiting, WaitingQuery};
+use superstep::{CheckpointId, ThreadId};
 
 use super::{PAGE, corrupt, pending};
 use crate::redis::server::{Server, WRITES, bytes, number, parts, placed};

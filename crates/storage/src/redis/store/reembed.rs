@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use redis::Value;
-use superstep::StorageError;
+use superstep::checkpoint::StorageError;
 use superstep::store::{ItemPlace, Items, NewVectors, Outdated};
 
 use super::{Change, ExpiredItems, PAGE, items_key, joined, kept, labels};

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use superstep::{CheckpointId, StorageError, ThreadId};
+use superstep::checkpoint::StorageError;
+use superstep::{CheckpointId, ThreadId};
 
 use super::Whole;
 use crate::base::Execution;

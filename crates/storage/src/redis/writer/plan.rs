@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use imbl::OrdMap;
-use superstep::{CheckpointId, Commit, Name, Put, StorageError, ThreadId, Value};
+use superstep::checkpoint::{Commit, Put, StorageError};
+use superstep::{CheckpointId, Name, ThreadId, Value};
 
 use super::{KnownRows, NUMBERS, Writer};
 use crate::codec::compression::compressed;
@@ -283,7 +284,8 @@ fn unwritable(thread: &ThreadId, cause: String) -> StorageError {
 
 #[cfg(test)]
 mod tests {
-    use superstep::{Object, Source};
+    use superstep::checkpoint::Source;
+    use superstep::value::Object;
 
     use super::*;
     use crate::codec::plan::DeltaChain;

@@ -1,8 +1,9 @@
 //! Whole checkpoints, with what tasks wrote.
 
 use rusqlite::{OptionalExtension, Row};
-use superstep::{
-    ChannelValues, Checkpoint, CheckpointHead, CheckpointTuple, Name, PendingWrite, TaskId, Write,
+use superstep::Name;
+use superstep::checkpoint::{
+    ChannelValues, Checkpoint, CheckpointHead, CheckpointTuple, PendingWrite, TaskId, Write,
 };
 
 use super::values::Unreadable;

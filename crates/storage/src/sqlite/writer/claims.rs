@@ -3,7 +3,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use superstep::{ClaimId, ClaimRow, ClaimUse, Holder};
+use superstep::checkpoint::{ClaimId, ClaimRow, ClaimUse, Holder};
 
 use super::*;
 

@@ -1,6 +1,7 @@
 //! Puts right what a check found: what cannot be read goes, what builds on it stands alone, counts are taken again.
 
-use superstep::{Integrity, StoreConfig};
+use superstep::checkpoint::Integrity;
+use superstep::store::StoreConfig;
 
 use super::super::store::{COLUMNS, Stored};
 use super::*;

@@ -292,9 +292,8 @@ impl Writer {
 #[allow(clippy::too_many_lines, reason = "a test tells one story")]
 mod tests {
     use rusqlite::Connection;
-    use superstep::{
-        Checkpointer, Commit, Keep, Maintenance, MemorySaver, Pruning, TaskWrites, Write, json, reserved,
-    };
+    use superstep::checkpoint::{Commit, Keep, Maintenance, Pruning, TaskWrites, Write, reserved};
+    use superstep::{Checkpointer, MemorySaver, json};
     use superstep_suites::{Draft, id};
 
     use crate::SqliteSaver;

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use superstep::{CheckpointId, CheckpointTuple, Checkpointer, Interrupt, StorageError, ThreadId, Value};
+use superstep::checkpoint::{CheckpointTuple, StorageError};
+use superstep::{CheckpointId, Checkpointer, Interrupt, ThreadId, Value};
 use superstep_document::Document;
 use superstep_nodes::PreviewGraph;
 use tokio::time::Instant;

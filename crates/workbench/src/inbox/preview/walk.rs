@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use superstep::{
-    Checkpointer, Decision, Effect, Graph, Input, Interrupt, KeysRead, ListQuery, MemorySaver, Object,
-    Payload, RunConfig, RunError, RunStatus, StreamMode, TaskEnd, TaskRecord, Value,
-};
+use superstep::checkpoint::{Decision, KeysRead, ListQuery, TaskRecord};
+use superstep::graph::Effect;
+use superstep::run::RunStatus;
+use superstep::stream::{Payload, TaskEnd};
+use superstep::value::Object;
+use superstep::{Checkpointer, Graph, Input, Interrupt, MemorySaver, RunConfig, RunError, StreamMode, Value};
 use superstep_document::{Document, NodeSpec, Reducer};
 use superstep_nodes::PreviewGraph;
 use tokio::time::{Instant, timeout_at};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use parking_lot::Mutex;
-use superstep::{Checkpointer, ThreadPlace, ThreadQuery, ThreadSummary};
+use superstep::Checkpointer;
+use superstep::checkpoint::{ThreadPlace, ThreadQuery, ThreadSummary};
 
 use super::super::words::{Words, tokens};
 use super::file::{File, Range};

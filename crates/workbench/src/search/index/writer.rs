@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use superstep::{Checkpointer, ThreadPlace, ThreadQuery, ThreadSummary};
+use superstep::Checkpointer;
+use superstep::checkpoint::{ThreadPlace, ThreadQuery, ThreadSummary};
 use superstep_storage::Backend;
 use tokio_util::sync::CancellationToken;
 
@@ -423,7 +424,7 @@ async fn entry(
                 let parent = past.parent(place);
                 let near = parent.and_then(|parent| states.get(&parent).or_else(|| before.get(&parent)));
                 let old = match (near, parent) {
-                    (Some(near), _) => Some(superstep::Object::clone(near)),
+                    (Some(near), _) => Some(superstep::value::Object::clone(near)),
                     (None, Some(parent)) => past.state(parent, directory).await?,
                     (None, None) => None,
                 };

@@ -1,8 +1,8 @@
 //! What the index leaves out and forgets, and that a search finds the same with it.
 
+use superstep::checkpoint::{Keep, Pruning};
 use superstep::{
-    ChannelSpec, Input, Keep, MemorySaver, NodeContext, NodeOutput, Pruning, RunConfig, START, StateGraph,
-    Value,
+    ChannelSpec, Input, MemorySaver, NodeContext, NodeOutput, RunConfig, START, StateGraph, Value,
 };
 
 use super::super::super::words::Words;
@@ -210,7 +210,7 @@ async fn what_another_program_removes_is_forgotten_when_all_is_compared() {
 
     trial.saver.delete_thread(&"deleted".into()).await.unwrap();
     let past = Pruning::threads(["pruned".into()], Keep::Latest);
-    let removal = superstep::prune(&*trial.saver, &past).await.unwrap();
+    let removal = superstep::inspect::prune(&*trial.saver, &past).await.unwrap();
     assert!(removal.checkpoints > 0, "the first text is gone from the thread");
     // Nobody says so to this program: it sees it when it compares all threads the next time.
     trial.catch_up(&mut writer, false).await;
@@ -236,12 +236,12 @@ async fn what_another_program_removes_is_forgotten_when_all_is_compared() {
     trial.says("pruned", "rhinoceros in the hall").await;
     trial.catch_up(&mut writer, false).await;
     let past = Pruning::threads(["pruned".into()], Keep::Latest);
-    superstep::prune(&*trial.saver, &past).await.unwrap();
+    superstep::inspect::prune(&*trial.saver, &past).await.unwrap();
     for text in ["one", "two", "three"] {
         trial.says("pruned", text).await;
     }
     let past = Pruning::threads(["pruned".into()], Keep::Latest);
-    superstep::prune(&*trial.saver, &past).await.unwrap();
+    superstep::inspect::prune(&*trial.saver, &past).await.unwrap();
     trial.says("pruned", "four").await;
     trial.catch_up(&mut writer, false).await;
     assert!(!trial.holds("rhinoceros"), "no byte is left in the files");
