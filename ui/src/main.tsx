@@ -7,6 +7,7 @@ import type { Json } from "./document/types";
 import { keepComposing } from "./lib/composing";
 import { followLanguage } from "./state/language";
 import { followKeys } from "./state/custom-keys";
+import { restoreScale } from "./state/scale";
 
 async function start(): Promise<void> {
   const query = new URLSearchParams(window.location.search);
@@ -47,6 +48,7 @@ async function start(): Promise<void> {
   }
   keepComposing(window);
   followKeys();
+  restoreScale();
   await followLanguage();
   createRoot(root).render(
     <StrictMode>

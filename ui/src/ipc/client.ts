@@ -26,7 +26,10 @@ function theHost(): Host {
 }
 
 /** What the interface may ask the host directly. */
-export const host: Pick<Host, "kind" | "pickOpen" | "pickSave" | "setTitle" | "watchConnection"> = {
+export const host: Pick<
+  Host,
+  "kind" | "pickOpen" | "pickSave" | "setScale" | "setTitle" | "watchConnection"
+> = {
   get kind() {
     return theHost().kind;
   },
@@ -35,6 +38,9 @@ export const host: Pick<Host, "kind" | "pickOpen" | "pickSave" | "setTitle" | "w
   },
   get pickSave() {
     return theHost().pickSave;
+  },
+  get setScale() {
+    return theHost().setScale;
   },
   setTitle: (title) => theHost().setTitle(title),
   watchConnection: (onChange) => theHost().watchConnection(onChange),

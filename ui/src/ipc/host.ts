@@ -14,6 +14,8 @@ export interface Host {
   /** Native file dialogs; a host without them leaves them out and the in-app dialog is used. */
   pickOpen?(ending?: "json" | "jsonl"): Promise<string | null>;
   pickSave?(suggested: string, ending?: "json" | "jsonl" | "svg" | "png"): Promise<string | null>;
+  /** Draws the interface larger or smaller, 1 as it is made; a browser leaves it out, because it has a zoom of its own. */
+  setScale?(scale: number): Promise<void>;
   /** Sets the window's title. */
   setTitle(title: string): void;
 }

@@ -1,5 +1,6 @@
 /** The desktop host. The only file that may import `@tauri-apps`. */
 import { Channel, invoke, isTauri } from "@tauri-apps/api/core";
+import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { getCurrentWindow } from "@tauri-apps/api/window";
 import { open, save } from "@tauri-apps/plugin-dialog";
 import type { EventBatch } from "./bindings/EventBatch";
@@ -54,6 +55,7 @@ export function desktopHost(): Host {
       return typeof picked === "string" ? picked : null;
     },
     pickSave: (suggested, ending = "json") => save({ defaultPath: suggested, filters: FILTERS[ending] }),
+    setScale: (scale) => getCurrentWebview().setZoom(scale),
     setTitle(title) {
       document.title = title;
       getCurrentWindow()

@@ -10,6 +10,7 @@ import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
 import { t } from "../lib/texts";
 import { followLongPresses } from "../state/long-press";
 import { dispatchKey } from "../state/commands";
+import { registerScaleCommands } from "../state/scale";
 import { useSession } from "../state/session";
 import { openMoment } from "../debugger/run/open-moment";
 import { followGit } from "../features/git";
@@ -81,6 +82,7 @@ export function useBoot(): Boot {
       registerPanelCommands(),
       registerMomentCommands(),
       registerTraceCommands(),
+      registerScaleCommands(),
       followMoments(),
       beforeRecovery(goOn),
       followDiagnostics(),

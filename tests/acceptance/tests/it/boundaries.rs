@@ -357,13 +357,14 @@ fn what_the_document_and_the_window_index_compute_needs_no_react() {
 
 /// The page of the window may do what it needs and nothing else, and it loads nothing from elsewhere.
 #[test]
-fn the_window_has_four_permissions_and_a_strict_policy() {
+fn the_window_has_five_permissions_and_a_strict_policy() {
     let read = |file: &str| -> serde_json::Value {
         serde_json::from_str(&fs::read_to_string(repository().join(file)).unwrap()).unwrap()
     };
     assert_eq!(
         read("src-tauri/capabilities/default.json")["permissions"],
         serde_json::json!([
+            "core:webview:allow-set-webview-zoom",
             "core:window:allow-set-title",
             "core:window:allow-title",
             "dialog:allow-open",

@@ -5,6 +5,7 @@ import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
+import { Select } from "../../components/Select";
 import { Switch } from "../../components/Switch";
 import { Tabs } from "../../components/Tabs";
 import { TextField } from "../../components/TextField";
@@ -13,6 +14,7 @@ import type { Theme } from "../../ipc/bindings/Theme";
 import { formsIds, queryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
+import { canScale, SCALES, scaleText, setScale, useScale } from "../../state/scale";
 import { useSession } from "../../state/session";
 import { showSettings, useSettingsAsked, type SettingsTab } from "../../state/settings";
 import { showStorage } from "../../state/storage";
@@ -138,6 +140,7 @@ function General() {
             tabs={LANGUAGES.map((id) => ({ id, label: t(`language.${id}`) }))}
           />
         </div>
+        {canScale() && <InterfaceScale />}
         <Field
           label={t("forms.settings.follow")}
           description={t("forms.settings.followHelp")}
@@ -203,6 +206,28 @@ function Storage({ close }: { close(): void }) {
         </Field>
       </section>
       <MemorySettings />
+    </>
+  );
+}
+
+/** For the window of the app alone: a browser has its own. */
+function InterfaceScale() {
+  const scale = useScale((state) => state.scale);
+  return (
+    <>
+      <div className={settingsRowClass}>
+        <span>{t("forms.settings.scale")}</span>
+        <Select
+          className="w-28!"
+          size="small"
+          aria-label={t("forms.settings.scale")}
+          value={scale}
+          options={SCALES.map((value) => ({ value, label: scaleText(value) }))}
+          onChange={setScale}
+          data-testid={formsIds.settingsScale}
+        />
+      </div>
+      <p className={hintClass}>{t("forms.settings.scaleHelp")}</p>
     </>
   );
 }

@@ -59,6 +59,7 @@ export const formsIds = {
   block: (name: string) => `block-${name}`,
   settings: "settings",
   settingsName: "settings-name",
+  settingsScale: "settings-scale",
   settingsPython: "settings-python",
   pythonFound: "settings-python-found",
   mend: "problem-mend",

@@ -51,5 +51,8 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "trust.open": ["What this graph may touch", "Trust"],
   "variant.new": ["Variants", "Presets", "Save preset"],
   "variant.next": ["Switch variant", "Presets"],
+  "window.actualSize": ["Interface scale", "Interface at 100 %"],
+  "window.zoomIn": ["Interface scale", "Enlarge interface", "Larger text"],
+  "window.zoomOut": ["Interface scale", "Smaller text"],
   "use.approve": ["Approve", "Inbox"],
 };

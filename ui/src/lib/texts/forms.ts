@@ -291,6 +291,8 @@ export const forms = {
   "forms.settings.theme.system": "System",
   "forms.settings.theme.light": "Light",
   "forms.settings.theme.dark": "Dark",
+  "forms.settings.scale": "Interface scale",
+  "forms.settings.scaleHelp": "Size of texts, buttons and everything else in this window.",
   "forms.settings.name": "Your name",
   "forms.settings.nameHelp": "You answer questions addressed to certain people under this name.",
   "forms.settings.follow": "Follow the run",

@@ -51,5 +51,8 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "trust.open": ["此图可以访问什么", "信任", "权限"],
   "variant.new": ["变体", "预设"],
   "variant.next": ["切换变体", "预设"],
+  "window.actualSize": ["界面缩放"],
+  "window.zoomIn": ["界面缩放", "大字"],
+  "window.zoomOut": ["界面缩放", "小字"],
   "use.approve": ["审批", "收件箱", "待回答"],
 };

@@ -288,6 +288,8 @@ export const forms: Record<keyof typeof english, string> = {
   "forms.settings.theme.system": "跟随系统",
   "forms.settings.theme.light": "浅色",
   "forms.settings.theme.dark": "深色",
+  "forms.settings.scale": "界面缩放",
+  "forms.settings.scaleHelp": "此窗口中文字、按钮和其他一切的大小。",
   "forms.settings.name": "你的名字",
   "forms.settings.nameHelp": "你以此名字回答指定给某些人的提问。",
   "forms.settings.follow": "跟随运行",
