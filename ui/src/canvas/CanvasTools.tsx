@@ -16,7 +16,7 @@ export function CanvasTools({ hub }: { hub: ViewHub }) {
   const minimap = useMinimap();
   return (
     <div
-      className="absolute left-2 bottom-2 z-10 flex items-center gap-0.5 p-0.5 border border-line rounded-lg bg-surface-1"
+      className="absolute left-2 bottom-2 z-10 flex max-w-[calc(100%-16px)] flex-wrap items-center gap-0.5 p-0.5 border border-line rounded-lg bg-surface-1"
       role="toolbar"
       aria-label={t("canvas.tools")}
       data-testid={shellIds.canvasTools}

@@ -42,9 +42,9 @@ export function Dialog({
     >
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-50 bg-shade" />
-        <Base.Viewport className="fixed inset-0 z-51 grid place-items-center p-6 overflow-hidden">
+        <Base.Viewport className="fixed inset-0 z-51 grid place-items-center p-6 short:p-2 overflow-hidden">
           <Base.Popup
-            className="outline-none relative flex flex-col w-full max-w-105 max-h-[calc(100vh-48px)] rounded-[10px] border border-line bg-surface-1 shadow-popup data-[size=medium]:max-w-150 data-[size=large]:max-w-190 data-[size=full]:h-full data-[size=full]:max-w-400"
+            className="outline-none relative flex flex-col w-full max-w-105 max-h-[calc(100vh-48px)] short:max-h-[calc(100vh-16px)] rounded-[10px] border border-line bg-surface-1 shadow-popup data-[size=medium]:max-w-150 data-[size=large]:max-w-190 data-[size=full]:h-full data-[size=full]:max-w-400"
             data-size={size}
             initialFocus={initialFocus}
             {...rest}
@@ -54,7 +54,7 @@ export function Dialog({
             </Base.Title>
             {description !== undefined && (
               <Base.Description
-                className="px-5 pb-2 text-text-2 text-pretty wrap-anywhere [&>p+p]:mt-2"
+                className="max-h-[40vh] shrink-0 overflow-y-auto px-5 pb-2 text-text-2 text-pretty wrap-anywhere [&>p+p]:mt-2"
                 render={<div />}
               >
                 {description}
@@ -66,7 +66,7 @@ export function Dialog({
               </div>
             )}
             {actions !== undefined && (
-              <footer className="flex justify-end gap-2 pt-2 px-5 pb-4 shrink-0">{actions}</footer>
+              <footer className="flex flex-wrap justify-end gap-2 pt-2 px-5 pb-4 shrink-0">{actions}</footer>
             )}
             {/* Last, so that the first control gets the focus; without a tooltip, which would take the first Escape. */}
             <Base.Close

@@ -31,7 +31,11 @@ export function Popover({
       <Base.Portal>
         <Base.Positioner className="outline-none z-60" sideOffset={6} side={side} align={align}>
           <Base.Popup
-            className={cx(popupClass, "p-3 max-w-[min(360px,var(--available-width))]", className)}
+            className={cx(
+              popupClass,
+              "p-3 max-w-[min(360px,var(--available-width))] max-h-(--available-height) overflow-y-auto",
+              className,
+            )}
             aria-label={label}
           >
             {children}

@@ -230,14 +230,17 @@ function GraphUse() {
   );
 }
 
-/** The selected moment: what it asks, then its state. Beside the canvas, so that the graph stays in view. */
+/**
+ * The selected moment: what it asks, then its state. Beside the canvas, so that the graph stays in view. Where the window is
+ * not high both scroll as one: there is no room for a part of each.
+ */
 function Moment() {
   return (
-    <div className="flex h-full min-h-0 flex-col">
+    <div className="flex h-full min-h-0 flex-col short:h-auto short:min-h-full short:shrink-0">
       <PanelBoundary name="AnswerBanner">
         <AnswerBanner docked />
       </PanelBoundary>
-      <div className="min-h-0 flex-1">
+      <div className="min-h-0 flex-1 short:flex short:flex-[1_0_auto] short:flex-col">
         <StateInspector />
       </div>
     </div>

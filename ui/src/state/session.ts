@@ -64,7 +64,7 @@ interface FieldFocus {
 
 /**
  * Is this panel folded? While a graph is designed, the settings are when nothing is selected, and in a narrow window the
- * nodes; while a thread is debugged in a small window, the list of the threads is.
+ * nodes; the list of the threads is while one is debugged in a small window, and in a narrow one always.
  */
 export function isFolded(
   state: Pick<SessionState, "panels" | "use" | "selection" | "cursor" | "room">,
@@ -72,7 +72,7 @@ export function isFolded(
 ): boolean {
   const { folded, auto = !folded } = state.panels[side];
   if (side === "left" && auto && state.use === "debug")
-    return (state.room === "small" || state.room === "narrow") && state.cursor.threadId !== null;
+    return state.room === "narrow" || (state.room === "small" && state.cursor.threadId !== null);
   if (side === "left" && auto && state.use === "design") return state.room === "narrow";
   if (side !== "right" || state.use !== "design" || !auto) return folded;
   return isEmpty(state.selection);

@@ -162,7 +162,11 @@ export function RunForm() {
   }
 
   return (
-    <div className="flex min-h-0 flex-1 flex-col" onKeyDown={onKeyDown} data-testid={debugIds.runForm}>
+    <div
+      className="flex min-h-0 flex-1 flex-col short:flex-[1_0_auto]"
+      onKeyDown={onKeyDown}
+      data-testid={debugIds.runForm}
+    >
       {missing.length > 0 && (
         <p
           key={asked}
@@ -174,7 +178,7 @@ export function RunForm() {
           <span className="min-w-0 [overflow-wrap:anywhere]">{missingText(conversation, missing)}</span>
         </p>
       )}
-      <div ref={fields} className="min-h-0 flex-1 overflow-y-auto px-3 py-3">
+      <div ref={fields} className="min-h-0 flex-1 overflow-y-auto px-3 py-3 short:flex-[1_0_8rem]">
         <SchemaForm
           schema={schema}
           value={value}
@@ -244,7 +248,7 @@ export function RunForm() {
         )}
         <RunModelsFold threadId={onThread ? cursor.threadId : null} />
         <RunLabelsFold threadId={onThread ? cursor.threadId : null} />
-        <div className="flex items-center gap-2">
+        <div className="flex flex-wrap items-center gap-2">
           <Button
             variant="primary"
             icon={<Play size={14} aria-hidden />}

@@ -60,7 +60,7 @@ export function FindBar({ hits }: { hits: readonly Hit[] }) {
           <TextField
             ref={field}
             type="search"
-            className="min-w-60 flex-[2]"
+            className="min-w-[min(15rem,100%)] flex-[2]"
             aria-label={t("find.text")}
             placeholder={t(query.regex ? "find.placeholderRegex" : "find.placeholder")}
             value={query.text}
@@ -195,7 +195,7 @@ function Replacement({ hits, regex }: { hits: readonly Hit[]; regex: boolean }) 
   return (
     <div className="flex flex-wrap items-center gap-1.5">
       <TextField
-        className="min-w-60 flex-[2]"
+        className="min-w-[min(15rem,100%)] flex-[2]"
         aria-label={t("find.replacement")}
         placeholder={t("find.replacement")}
         title={regex ? t("find.replacementHelp") : undefined}

@@ -158,11 +158,11 @@ export function InboxPage() {
   }
   return (
     <section
-      className="flex h-full min-h-0 bg-surface-0"
+      className="flex h-full min-h-0 bg-surface-0 max-[641px]:flex-col"
       aria-label={t("debug.inbox")}
       data-testid={debugIds.inbox}
     >
-      <div className="flex w-[clamp(260px,30%,380px)] shrink-0 flex-col border-r border-line bg-surface-1">
+      <div className="flex w-[clamp(260px,30%,380px)] shrink-0 flex-col border-r border-line bg-surface-1 max-[641px]:h-[40%] max-[641px]:w-full max-[641px]:border-r-0 max-[641px]:border-b">
         <header className="flex h-10 shrink-0 items-center gap-2 border-b border-line px-4">
           <h1 className="flex-1 text-sm font-semibold">{t("debug.inbox.title")}</h1>
           <span className="tabular-nums text-xs text-text-2">
@@ -201,12 +201,12 @@ export function InboxPage() {
           {more && <p className="px-4 py-2 text-2xs text-text-3">{t("debug.inbox.more")}</p>}
         </div>
         {questions.length > 0 && (
-          <p className="shrink-0 border-t border-line px-4 py-2 text-2xs text-text-3">
+          <p className="shrink-0 border-t border-line px-4 py-2 text-2xs text-text-3 max-[641px]:hidden">
             {t("debug.inbox.keys")}
           </p>
         )}
       </div>
-      <div ref={detail} className="min-w-0 flex-1 overflow-y-auto">
+      <div ref={detail} className="min-h-0 min-w-0 flex-1 overflow-y-auto">
         {selected ? (
           <Detail key={key} question={selected} byItself={isByItself(key)} now={now} form={form} />
         ) : (

@@ -93,7 +93,12 @@ export function NodeSearch(props: NodeSearchProps) {
         className={cx(popupClass, "fixed z-61 flex flex-col")}
         role="dialog"
         aria-label={fromWire ? t("forms.search.wireLabel", { node: fromWire.node }) : t("forms.search.label")}
-        style={{ left: at.x + shift.x, top: at.y + shift.y, width: WIDTH, maxHeight: HEIGHT }}
+        style={{
+          left: at.x + shift.x,
+          top: at.y + shift.y,
+          width: WIDTH,
+          maxHeight: `min(${HEIGHT}px, 100vh - 16px)`,
+        }}
         data-testid={formsIds.nodeSearch}
         onKeyDown={onKeyDown}
       >

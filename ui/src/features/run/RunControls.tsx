@@ -62,7 +62,11 @@ export function RunControls() {
   const { text, hint, icon: Icon } = PRIMARY[controls.primary];
   const reason = controls.blocked ? t("debug.off.errors") : (controls.primaryOff ?? t(hint));
   return (
-    <div className="flex items-center gap-1" role="group" aria-label={t("debug.controls")}>
+    <div
+      className="flex items-center gap-1 max-[761px]:flex-wrap max-[761px]:justify-end"
+      role="group"
+      aria-label={t("debug.controls")}
+    >
       <RunStatusText />
       <Tooltip
         label={reason}

@@ -4,7 +4,10 @@ import { t } from "../../lib/texts";
 
 export function RunPanel() {
   return (
-    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.input.title")}>
+    <section
+      className="flex h-full min-h-0 flex-col short:h-auto short:min-h-full short:shrink-0"
+      aria-label={t("debug.input.title")}
+    >
       <RunForm />
     </section>
   );

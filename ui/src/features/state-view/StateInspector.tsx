@@ -48,7 +48,10 @@ export function StateInspector() {
   if (threadId === null) return null;
   if (formOpen) {
     return (
-      <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.input.title")}>
+      <section
+        className="flex h-full min-h-0 flex-col short:h-auto short:flex-[1_0_auto]"
+        aria-label={t("debug.input.title")}
+      >
         <div className="flex h-9 shrink-0 items-center border-b border-line px-2">
           <Button
             size="small"
@@ -67,7 +70,7 @@ export function StateInspector() {
   const tasks = here ? here.view.tasks.length : 0;
   return (
     <section
-      className="flex h-full min-h-0 flex-col"
+      className="flex h-full min-h-0 flex-col short:h-auto short:flex-[1_0_auto]"
       aria-label={t("debug.state")}
       data-testid={debugIds.stateInspector}
       aria-busy={loading}
@@ -96,7 +99,7 @@ export function StateInspector() {
           ]}
         />
       </div>
-      <div className="flex min-h-0 flex-1 flex-col">
+      <div className="flex min-h-0 flex-1 flex-col short:flex-[1_0_15rem]">
         {problem && <ProblemNote problem={problem} onRetry={() => snapshots.reset(threadId)} />}
         {!problem && !here && <p className="px-3 text-xs text-text-2">{t("debug.loading")}</p>}
         {here && <Body loaded={here} tab={tab} onState={() => setTab("state")} />}

@@ -92,7 +92,7 @@ export function ThreadsPanel() {
   };
   return (
     <section
-      className="flex h-full min-h-0 flex-col"
+      className="flex h-full min-h-0 flex-col short:h-auto short:min-h-full short:shrink-0"
       aria-label={t("debug.threads")}
       data-testid={debugIds.threads}
     >
@@ -188,7 +188,7 @@ export function ThreadsPanel() {
       {problem && <ProblemNote problem={problem} onRetry={() => void loadThreads()} />}
       <div
         ref={scroller}
-        className="min-h-0 flex-1 overflow-y-auto py-1"
+        className="min-h-0 flex-1 overflow-y-auto py-1 short:flex-[1_0_10rem]"
         role={order.length > 0 ? "grid" : undefined}
         aria-label={t("debug.threads")}
         aria-activedescendant={selected === null ? undefined : `thread-${selected}`}
