@@ -337,3 +337,36 @@ fn drawing() {
     window.picture("dark");
     window.nothing_wrong();
 }
+
+/// The Page Up key, as WebDriver writes it.
+const PAGE_UP: char = '\u{e00e}';
+
+/// Draw the interface larger, by the keyboard and in the settings; the next start draws it as large.
+#[test]
+fn scale() {
+    let data = Data::new("scale");
+    let window = Superstep::start(&data.0);
+    window.see("start-screen");
+    let width = window.app.script("return innerWidth", json!([]));
+    let is = |window: &Superstep, scale: f64| {
+        window.app.wait_for(
+            &format!("everything is drawn at {scale}"),
+            "return Math.abs(innerWidth*arguments[1]-arguments[0])<4||innerWidth",
+            json!([width, scale]),
+        );
+    };
+    window.app.chord(&[CONTROL, SHIFT, PAGE_UP]);
+    is(&window, 1.1);
+    window.app.chord(&[CONTROL, ',']);
+    window.click("settings-scale");
+    window.app.click_text("[role=option] [data-label]", "200 %");
+    is(&window, 2.0);
+    window.picture("scale");
+    window.nothing_wrong();
+
+    drop(window);
+    let window = Superstep::start(&data.0);
+    window.see("start-screen");
+    is(&window, 2.0);
+    window.nothing_wrong();
+}
