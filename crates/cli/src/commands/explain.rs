@@ -6,7 +6,7 @@ use serde_json::json as json_of;
 use superstep::checkpoint::{
     CheckpointHead, CheckpointTuple, Decision, KeysRead, ListQuery, RecordedValue, TaskRecord,
 };
-use superstep::inspect::{TaskSnapshot, ValueWrite, WriteOrigin, Writer};
+use superstep::inspect::{AnswerGiven, TaskSnapshot, ValueWrite, WriteOrigin, Writer};
 use superstep::run::StateRef;
 use superstep::value::Object;
 use superstep::{CheckpointId, Failure, ThreadId, Value};
@@ -23,6 +23,8 @@ use crate::progress::json;
 
 /// Letters of a value in a line.
 const SHOWN: usize = 60;
+/// Writers that a line names; of more, the first.
+const MOST_NAMED: usize = 5;
 
 /// Converts a path as people write it to a JSON Pointer: `messages/0/content` becomes `/messages/0/content`.
 fn pointer(path: &str) -> String {
@@ -77,6 +79,9 @@ pub(crate) async fn why(args: &WhyArgs) -> Result<(), Fault> {
             .map_or(0, |depth| depth + 1);
         depths.push(depth);
         out::line(&out::plain(&line(write, depth)))?;
+        for answer in answers(write, depth + 1) {
+            out::line(&out::plain(&answer))?;
+        }
     }
     if found.more {
         out::note("There is more behind them; see --limit.");
@@ -93,13 +98,19 @@ fn line(write: &ValueWrite, depth: usize) -> String {
     };
     let by = match write.origin {
         WriteOrigin::Input => "the input".to_owned(),
-        WriteOrigin::Edit if write.writers.is_empty() => "an edit".to_owned(),
+        WriteOrigin::Command => "the update of a command to the run".to_owned(),
         WriteOrigin::Edit => {
             let nodes: Vec<&str> = write.writers.iter().map(|writer| &*writer.node).collect();
-            format!("an edit as {}", nodes.join(", "))
+            let acting = if nodes.is_empty() { "" } else { " as " };
+            format!(
+                "an edit{acting}{} (checkpoint {}, {})",
+                nodes.join(", "),
+                write.written.id,
+                write.written.ts
+            )
         }
         WriteOrigin::Unknown => "a step that is not stored any more".to_owned(),
-        WriteOrigin::Task if write.writers.len() > 5 => {
+        WriteOrigin::Task if write.writers.len() > MOST_NAMED => {
             format!(
                 "{} and {} more tasks",
                 name(&write.writers[0]),
@@ -117,6 +128,30 @@ fn line(write: &ValueWrite, depth: usize) -> String {
     )
 }
 
+/// Says what the writers were answered, a line for each answer.
+fn answers(write: &ValueWrite, depth: usize) -> Vec<String> {
+    let asked_at = write.from.as_ref().map_or("", CheckpointId::as_str);
+    let line = |given: &AnswerGiven| {
+        let words = given
+            .question
+            .as_ref()
+            .map(|asked| asked.get("question").unwrap_or(asked));
+        let question = words.map_or_else(|| "a question".to_owned(), |asked| shown(Some(asked)));
+        format!(
+            "{}answer to {question}: {}  asked at checkpoint {asked_at}, answered by {}",
+            "  ".repeat(depth),
+            shown(Some(&given.answer)),
+            write.written.ts
+        )
+    };
+    let writers = write.writers.iter().take(MOST_NAMED);
+    writers.flat_map(|writer| &writer.answers).map(line).collect()
+}
+
+fn answer_json(given: &AnswerGiven) -> serde_json::Value {
+    json_of!({"question": given.question.as_ref().map(json), "answer": json(&given.answer)})
+}
+
 fn write_json(write: &ValueWrite) -> serde_json::Value {
     let writers: Vec<_> = (write.writers.iter())
         .map(|writer| {
@@ -126,6 +161,7 @@ fn write_json(write: &ValueWrite) -> serde_json::Value {
                 "reads": reads_json(&writer.reads),
                 "packet": writer.packet,
                 "sent_by": writer.sent_by.iter().map(|node| &**node).collect::<Vec<_>>(),
+                "answers": writer.answers.iter().map(answer_json).collect::<Vec<_>>(),
             })
         })
         .collect();

@@ -39,6 +39,24 @@ fn a_value_is_followed_to_the_input() {
         lines[1].starts_with("  request  nothing -> ") && lines[1].ends_with("by the input"),
         "{text}"
     );
+    let writer = |path: &str| {
+        let found = user.expect(0, &["why", "t", path, "--json"]).json();
+        found["writes"][0].clone()
+    };
+    let decided = writer("review");
+    let answer = &decided["writers"][0]["answers"][0];
+    assert_eq!(answer["answer"], json!({"decision": "approve"}), "{decided}");
+    let text = user.expect(0, &["why", "t", "review"]).out;
+    let line = format!(
+        "asked at checkpoint {}, answered by {}",
+        decided["from"].as_str().unwrap(),
+        decided["at"].as_str().unwrap()
+    );
+    let said = text.lines().nth(1).unwrap();
+    assert!(
+        said.starts_with("  answer to \"Refund ") && said.ends_with(&line),
+        "{text}"
+    );
     let program = user.expect(0, &["why", "t", "amount"]).out;
     assert!(
         program.contains("by propose (read review, days, price)"),

@@ -5,13 +5,15 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
-use crate::checkpoint::task_record::{Decision, KeysRead, TaskRecord};
-use crate::checkpoint::types::reserved::START;
-use crate::checkpoint::types::{CheckpointHead, ListQuery, Source};
+use crate::checkpoint::task_record::{Decision, KeysRead, TaskRecord, records_of};
+use crate::checkpoint::types::reserved::{self, START};
+use crate::checkpoint::types::{CheckpointAddress, CheckpointHead, ListQuery, PendingWrite, Source};
 use crate::graph::compiled::Graph;
+use crate::graph::context::interrupt_id;
 use crate::inspect::lineage::Lineage;
 use crate::inspect::snapshot::{StateSnapshot, TaskSnapshot};
 use crate::stream::error::{RunError, StateError};
+use crate::stream::events::Interrupt;
 use crate::stream::request::StateRef;
 use crate::value::{List, Value};
 
@@ -59,6 +61,8 @@ pub enum WriteOrigin {
     Task,
     /// It was in the input of a run.
     Input,
+    /// It was the update of a command that continued a run, as an answer can have one.
+    Command,
     /// A person edited the state.
     Edit,
     /// What came before is not stored any more.
@@ -66,11 +70,12 @@ pub enum WriteOrigin {
 }
 
 impl WriteOrigin {
-    /// Returns the name: task, input, edit or unknown.
+    /// Returns the name: task, input, command, edit or unknown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Task => "task",
             Self::Input => "input",
+            Self::Command => "command",
             Self::Edit => "edit",
             Self::Unknown => "unknown",
         }
@@ -90,6 +95,18 @@ pub struct Writer {
     pub packet: bool,
     /// The nodes that sent the packet.
     pub sent_by: Vec<Name>,
+    /// The answers that it was given to its questions, in order.
+    pub answers: Vec<AnswerGiven>,
+}
+
+/// An answer to a question of a task: asked at the checkpoint from which the step began, answered before the one that has
+/// what the task wrote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerGiven {
+    /// What was asked; `None` where it is not stored: of several questions of a task, the last one is.
+    pub question: Option<Value>,
+    /// What was answered.
+    pub answer: Value,
 }
 
 /// A value that is looked for.
@@ -318,7 +335,9 @@ impl WriterSearch<'_> {
             return Ok(None);
         };
         let mut read = 0;
+        let mut passed = Vec::new();
         for _ in 0..LONGEST {
+            passed.push(head.id.clone());
             let parent = match &head.parent {
                 Some(parent) => lineage.get(parent).await?.cloned(),
                 None => None,
@@ -336,6 +355,10 @@ impl WriterSearch<'_> {
                 let before = before.as_ref().and_then(|before| path.within(before)).cloned();
                 let says = path.inside.is_empty() && head.updated_channels.is_some();
                 if says || before.as_ref() != Some(&value) {
+                    let first = self.first_with(lineage, path, &value, &passed).await?;
+                    let (head, parent) = first.unwrap_or((head, parent));
+                    let before = self.value(&parent.id, &path.key).await?;
+                    let before = before.as_ref().and_then(|before| path.within(before)).cloned();
                     return Ok(Some(
                         self.found(path, &whole, value, head, Some(parent), before)
                             .await?,
@@ -346,6 +369,32 @@ impl WriterSearch<'_> {
                 }
             }
             head = parent;
+        }
+        Ok(None)
+    }
+
+    /// Finds the oldest of these checkpoints, given from the newest back, that has the value, with its parent. It need
+    /// not be one that names the key as updated: what the update of a command wrote is not named.
+    async fn first_with(
+        &mut self,
+        lineage: &mut Lineage<'_>,
+        path: &ValuePath,
+        value: &Value,
+        passed: &[CheckpointId],
+    ) -> Result<Option<(CheckpointHead, CheckpointHead)>, StateError> {
+        for id in passed.iter().rev().take(MOST_READ) {
+            let here = self.value(id, &path.key).await?;
+            if here.as_ref().and_then(|here| path.within(here)) != Some(value) {
+                continue;
+            }
+            let Some(head) = lineage.get(id).await?.cloned() else {
+                return Ok(None);
+            };
+            let parent = match &head.parent {
+                Some(parent) => lineage.get(parent).await?.cloned(),
+                None => None,
+            };
+            return Ok(parent.map(|parent| (head, parent)));
         }
         Ok(None)
     }
@@ -369,23 +418,28 @@ impl WriterSearch<'_> {
             after: Some(after),
             written,
         };
-        let Some(parent) = parent else {
-            return Ok(write);
-        };
-        if matches!(write.written.metadata.source, Source::Update | Source::Fork) {
+        // A thread may begin with an edit. What else has nothing before it has lost it.
+        let edited = matches!(write.written.metadata.source, Source::Update | Source::Fork);
+        if edited && (parent.is_some() || write.written.parent.is_none()) {
             write.origin = WriteOrigin::Edit;
             write.writers.extend(edited_as(&write.written));
             return Ok(write);
         }
-        let records = self.records(&parent.id).await?;
+        let Some(parent) = parent else {
+            return Ok(write);
+        };
+        let pending = self.pending(&parent.id).await?;
+        let records: HashMap<&TaskId, TaskRecord> = records_of(&pending).collect();
         let tasks = self.state(&parent.id).await?.tasks.clone();
         let senders = match &parent.parent {
             Some(before) if tasks.iter().any(is_packet) => self.state(before).await?.tasks.clone(),
             _ => Vec::new(),
         };
         let writers = wrote(&tasks, &path.key, write.after.as_ref());
+        let by_command = |row: &PendingWrite| row.task_id.is_null() && row.write.channel == path.key;
         write.origin = match writers.iter().any(|task| &*task.name == START) {
             true => WriteOrigin::Input,
+            false if writers.is_empty() && pending.iter().any(by_command) => WriteOrigin::Command,
             false => WriteOrigin::Task,
         };
         write.writers = (writers.iter().filter(|task| &*task.name != START))
@@ -401,15 +455,16 @@ impl WriterSearch<'_> {
                     true => senders_of(&senders, &task.name),
                     false => Vec::new(),
                 },
+                answers: answers_of(task, &pending),
             })
             .collect();
         Ok(write)
     }
 
-    async fn records(&self, id: &CheckpointId) -> Result<HashMap<TaskId, TaskRecord>, StateError> {
-        let tuple = self.saver.get(self.thread, "", Some(id)).await?;
-        let records = tuple.iter().flat_map(|tuple| tuple.records());
-        Ok(records.map(|(task, record)| (task.clone(), record)).collect())
+    /// Returns what is stored of the tasks of a checkpoint.
+    async fn pending(&self, id: &CheckpointId) -> Result<Vec<PendingWrite>, StateError> {
+        let address = CheckpointAddress::new(self.thread.clone(), "", id.clone());
+        Ok(self.saver.writes_of(address).await?)
     }
 
     /// Returns the values that the writers of a value had read.
@@ -436,10 +491,11 @@ impl WriterSearch<'_> {
                     }) else {
                         continue;
                     };
-                    let records = self.records(&at.id).await?;
+                    let pending = self.pending(&at.id).await?;
+                    let records: Vec<TaskRecord> = records_of(&pending).map(|(_, record)| record).collect();
                     let sent =
                         |decision: &&Decision| decision.packets > 0 && decision.to.contains(&writer.node);
-                    let decisions = records.values().flat_map(|record| &record.decisions).filter(sent);
+                    let decisions = records.iter().flat_map(|record| &record.decisions).filter(sent);
                     let reasons = decisions.filter_map(|decision| decision.reason.as_ref());
                     let keys = reasons.flat_map(|reason| reason.values.iter().map(|(key, _)| key.clone()));
                     // The sender's own writes were seen by its edges already.
@@ -475,7 +531,32 @@ fn edited_as(edit: &CheckpointHead) -> Option<Writer> {
         reads: KeysRead::Unknown,
         packet: false,
         sent_by: Vec::new(),
+        answers: Vec::new(),
     })
+}
+
+/// Returns the answers that a task of the outermost graph was given, each with its question where that is stored.
+fn answers_of(task: &TaskSnapshot, pending: &[PendingWrite]) -> Vec<AnswerGiven> {
+    let own = || pending.iter().filter(|row| row.task_id == task.id);
+    let Some(answers) = own().find(|row| &*row.write.channel == reserved::RESUME) else {
+        return Vec::new();
+    };
+    let asked: Vec<Interrupt> = own()
+        .filter(|row| &*row.write.channel == reserved::INTERRUPT)
+        .filter_map(|row| row.write.value.as_array())
+        .flat_map(|list| list.iter().filter_map(Interrupt::from_json))
+        .collect();
+    let ns = format!("{}:{}", task.name, task.id);
+    let answers = answers.write.value.as_array().into_iter().flat_map(List::iter);
+    let with_question = |(place, answer): (usize, &Value)| {
+        let id = interrupt_id(&ns, place);
+        let question = asked.iter().find(|question| question.id == id);
+        AnswerGiven {
+            question: question.map(|question| question.value.clone()),
+            answer: answer.clone(),
+        }
+    };
+    answers.enumerate().map(with_question).collect()
 }
 
 /// Returns the tasks that wrote a key; of several, those that wrote exactly this value, where their results tell.

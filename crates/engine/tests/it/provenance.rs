@@ -147,6 +147,76 @@ async fn an_edit_ends_the_chain_and_a_past_moment_is_asked_as_it_was() {
     );
 }
 
+/// A node that asks twice, then writes the second answer; another one reads what it wrote.
+fn asking() -> Graph {
+    let ask = |context: NodeContext, _: Value| async move {
+        context.interrupt("Is it so?")?;
+        let why = context.interrupt(json!({"text": "Why?"}))?;
+        Ok(NodeOutput::update([("note", why)]))
+    };
+    on_memory(
+        StateGraph::new()
+            .channel("note", ChannelSpec::last_value())
+            .channel("total", ChannelSpec::last_value())
+            .node("ask", ask)
+            .node("sum", reads(&["note"], |v| json!({"total": v[0].clone()})))
+            .edge(START, "ask")
+            .edge("ask", "sum"),
+    )
+}
+
+#[tokio::test]
+async fn an_answer_of_a_person_is_named_with_its_question() {
+    let graph = asking();
+    let input = Input::value(json!({"total": 1}));
+    graph.invoke(input, recorded("t")).await.unwrap();
+    graph.invoke(Input::answer("yes"), recorded("t")).await.unwrap();
+    let asked = graph.get_state(&StateRef::live("t")).await.unwrap();
+    let last = Command::answer("because").update(json!({"total": 5}));
+    graph.invoke(Input::Command(last), recorded("t")).await.unwrap();
+    let live = StateRef::live("t");
+    let found = graph.provenance(&live, "/total", 20).await.unwrap();
+    assert_eq!(
+        lines(&found),
+        [
+            r#"/total = "because" by sum (task)"#,
+            r#"/note = "because" by ask (task) < 0"#
+        ]
+    );
+    assert_eq!(found.writes[0].writers[0].answers, []);
+    let given = |question: Option<Value>, answer: &str| inspect::AnswerGiven {
+        question,
+        answer: answer.into(),
+    };
+    // Of several questions of a task the last one is stored.
+    assert_eq!(
+        found.writes[1].writers[0].answers,
+        [
+            given(None, "yes"),
+            given(Some(json!({"text": "Why?"})), "because")
+        ]
+    );
+    assert_eq!(found.writes[1].from, asked.checkpoint.map(|head| head.id));
+    let at = StateRef::at("t", found.writes[1].written.id.clone());
+    assert_eq!(ask(&graph, &at, "/total").await, ["/total = 5 by  (command)"]);
+}
+
+#[tokio::test]
+async fn a_thread_that_begins_with_an_edit_names_it() {
+    let graph = graph();
+    let update = StateUpdate {
+        values: json!({"total": 50}),
+        as_node: Some("other".into()),
+        ..StateUpdate::default()
+    };
+    graph.update_state(&StateRef::live("t"), update).await.unwrap();
+    let live = StateRef::live("t");
+    assert_eq!(
+        ask(&graph, &live, "/total").await,
+        ["/total = 50 by other (edit)"]
+    );
+}
+
 #[tokio::test]
 async fn of_many_packets_the_one_that_gave_the_item_is_named() {
     let fan = |_: NodeContext, state: Value| async move {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use superstep::CheckpointId;
 use superstep::checkpoint::{Decision, KeysRead, PendingWrite, RecordedValue, TaskRecord, records_of};
 use superstep::checkpoint::{MemoryAction, MemoryUse};
-use superstep::inspect::{ValueWrite, WriteOrigin, Writer};
+use superstep::inspect::{AnswerGiven, ValueWrite, WriteOrigin, Writer};
 use superstep::run::StateRef;
 
 use crate::Workbench;
@@ -14,9 +14,9 @@ use crate::base::values;
 use crate::threads::checkpoint_view;
 use crate::threads::snapshot::change;
 use crate::wire::{
-    DecisionView, KeysReadView, MemoryUseView, Problem, ProvenanceView, ReadProvenance, RecordedKey,
-    RecordedValueView, TaskRecordView, TriedConditionView, UseOfItem, ValueWriteView, WriteOriginView,
-    WriterView,
+    AnswerGivenView, DecisionView, KeysReadView, MemoryUseView, Problem, ProvenanceView, ReadProvenance,
+    RecordedKey, RecordedValueView, TaskRecordView, TriedConditionView, UseOfItem, ValueWriteView,
+    WriteOriginView, WriterView,
 };
 use superstep_document::text;
 
@@ -135,6 +135,16 @@ impl From<&Writer> for WriterView {
             reads: (&writer.reads).into(),
             packet: writer.packet,
             sent_by: texts(&writer.sent_by),
+            answers: writer.answers.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&AnswerGiven> for AnswerGivenView {
+    fn from(given: &AnswerGiven) -> Self {
+        Self {
+            question: given.question.as_ref().map(values::view),
+            answer: values::view(&given.answer),
         }
     }
 }
@@ -152,6 +162,7 @@ impl From<&ValueWrite> for ValueWriteView {
             origin: match write.origin {
                 WriteOrigin::Task => WriteOriginView::Task,
                 WriteOrigin::Input => WriteOriginView::Input,
+                WriteOrigin::Command => WriteOriginView::Command,
                 WriteOrigin::Edit => WriteOriginView::Edit,
                 WriteOrigin::Unknown => WriteOriginView::Unknown,
             },

@@ -71,6 +71,8 @@ pub enum WriteOriginView {
     Task,
     /// It was in the input of a run.
     Input,
+    /// It was the update of a command that continued a run.
+    Command,
     /// A person edited the state.
     Edit,
     /// What came before is not stored any more.
@@ -97,6 +99,21 @@ pub struct WriterView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>", optional)]
     pub sent_by: Vec<String>,
+    /// The answers that it was given to its questions, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<AnswerGivenView>>", optional)]
+    pub answers: Vec<AnswerGivenView>,
+}
+
+/// An answer to a question of a task.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct AnswerGivenView {
+    /// What was asked; absent where it is not stored: of several questions of a task, the last one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub question: Option<ValueView>,
+    /// What was answered.
+    pub answer: ValueView,
 }
 
 /// The state keys that a task read.

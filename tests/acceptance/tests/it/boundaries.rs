@@ -436,7 +436,10 @@ fn the_root_of_the_library_is_small() {
         below.matches("#[doc(hidden)]").count(),
         "what macros need is not shown"
     );
-    assert!(!text.contains("::*;"), "a glob at the root gives names that nobody counts");
+    assert!(
+        !text.contains("::*;"),
+        "a glob at the root gives names that nobody counts"
+    );
     let trees = shown
         .split("pub use ")
         .skip(1)

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ValueWriteView } from "../../ipc/bindings/ValueWriteView";
-import { chain, provenanceText } from "./provenance";
+import { answerTexts, chain, provenanceText } from "./provenance";
 
 const write = (pointer: string, readBy?: number): ValueWriteView => ({
   pointer,
@@ -29,6 +29,23 @@ test("what a write read stands right below it", () => {
     "2 /rate",
     "1 /count",
   ]);
+});
+
+test("an answer is named with its question", () => {
+  const text = (value: unknown) => ({ kind: "string", bytes: 5, length: 5, value });
+  const asked = {
+    ...write("/note"),
+    writers: [
+      {
+        node: "ask",
+        taskId: "t",
+        reads: { kind: "keys" as const, keys: [] },
+        answers: [{ answer: text("yes") }, { question: text({ question: "Why?" }), answer: text("because") }],
+      },
+    ],
+  };
+  expect(answerTexts(asked)).toEqual(["Answer to a question: yes", "Answer to “Why?”: because"]);
+  expect(provenanceText("note", chain([asked]))).toContain("Answer to “Why?”: because");
 });
 
 test("the chain reads as a list, what was read below what read it", () => {

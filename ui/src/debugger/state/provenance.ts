@@ -1,12 +1,16 @@
 /** The chain of writes that a value came from, as rows. */
 import type { ValueWriteView } from "../../ipc/bindings/ValueWriteView";
 import type { KeysReadView } from "../../ipc/bindings/KeysReadView";
+import type { ValueView } from "../../ipc/bindings/ValueView";
 import type { WriterView } from "../../ipc/bindings/WriterView";
 import { listed } from "../../lib/intl";
 import { t, tn } from "../../lib/texts";
 import { readablePath } from "../parts/diff";
 import { nodeList, nodeName, plain } from "../parts/format";
 import { code, report } from "../parts/report";
+
+/** Writers of which it is shown what they were given. */
+export const MOST_WRITERS = 3;
 
 export interface Link {
   readonly write: ValueWriteView;
@@ -46,6 +50,8 @@ export function originText({ origin, writers }: ValueWriteView): string {
         : t("debug.by", { nodes });
     case "input":
       return t("debug.source.input");
+    case "command":
+      return t("debug.provenance.command");
     case "edit":
       return writers.length > 0 ? t("debug.editedAs", { node: nodes }) : t("debug.edited");
     case "unknown":
@@ -61,6 +67,24 @@ export function givenText(writer: WriterView): string {
       : t("debug.provenance.packet");
   }
   return readsText(writer.reads);
+}
+
+/** What the writers were answered, a line for each answer. */
+export const answerTexts = (write: ValueWriteView): string[] =>
+  write.writers.slice(0, MOST_WRITERS).flatMap((writer) =>
+    (writer.answers ?? []).map(({ question, answer }) => {
+      const said = plain(answer.value ?? answer.head ?? null, 160);
+      return question
+        ? t("debug.provenance.answer", { question: questionText(question), answer: said })
+        : t("debug.provenance.answerOnly", { answer: said });
+    }),
+  );
+
+/** What was asked: the text of a question that has one. */
+function questionText({ value, head }: ValueView): string {
+  const asked: unknown = value;
+  const words = typeof asked === "object" && asked !== null && "question" in asked ? asked.question : asked;
+  return plain(words ?? head ?? null, 160);
 }
 
 /** What a task read of the state, in a line. */
@@ -83,8 +107,8 @@ const valueOf = (view: ValueWriteView["before"]): string =>
 /** A row as text: a write below the one that read it. */
 function linkText({ write, depth }: Link): string {
   const { pointer, before, after, checkpoint, origin, writers } = write;
-  const given = origin === "task" ? [...new Set(writers.slice(0, 3).map(givenText))] : [];
-  const facts = [t("debug.stepN", { n: checkpoint.step }), originText(write), ...given];
+  const given = origin === "task" ? [...new Set(writers.slice(0, MOST_WRITERS).map(givenText))] : [];
+  const facts = [t("debug.stepN", { n: checkpoint.step }), originText(write), ...given, ...answerTexts(write)];
   return `${"  ".repeat(depth)}- ${code(readablePath(pointer))}: ${valueOf(before)} → ${valueOf(after)} (${facts.join(", ")})`;
 }
 

@@ -8,7 +8,15 @@ import { readablePath } from "../../debugger/parts/diff";
 import { plain } from "../../debugger/parts/format";
 import { asProblem } from "../../debugger/parts/problem";
 import { useRuns } from "../../debugger/model/runStore";
-import { chain, givenText, type Link, originText, provenanceText } from "../../debugger/state/provenance";
+import {
+  answerTexts,
+  chain,
+  givenText,
+  type Link,
+  MOST_WRITERS,
+  originText,
+  provenanceText,
+} from "../../debugger/state/provenance";
 import type { ProvenanceView } from "../../ipc/bindings/ProvenanceView";
 import type { ValueView } from "../../ipc/bindings/ValueView";
 import { rpc } from "../../ipc/client";
@@ -115,9 +123,14 @@ function Row({ link: { write, depth }, shown }: { link: Link; shown: boolean }) 
           )}
           <ins className="bg-diff-add no-underline">{text(write.after)}</ins>
         </span>
-        {write.writers.slice(0, 3).map((writer) => (
+        {write.writers.slice(0, MOST_WRITERS).map((writer) => (
           <span key={writer.taskId ?? writer.node} className="text-2xs text-text-2">
             {write.origin === "task" && givenText(writer)}
+          </span>
+        ))}
+        {answerTexts(write).map((answer, place) => (
+          <span key={place} className="text-2xs wrap-anywhere text-text-1">
+            {answer}
           </span>
         ))}
       </button>

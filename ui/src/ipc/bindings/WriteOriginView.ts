@@ -3,4 +3,4 @@
 /**
  * Origin of a value.
  */
-export type WriteOriginView = "task" | "input" | "edit" | "unknown";
+export type WriteOriginView = "task" | "input" | "command" | "edit" | "unknown";
