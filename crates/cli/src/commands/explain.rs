@@ -6,7 +6,7 @@ use serde_json::json as json_of;
 use superstep::checkpoint::{
     CheckpointHead, CheckpointTuple, Decision, KeysRead, ListQuery, RecordedValue, TaskRecord,
 };
-use superstep::inspect::{AnswerGiven, TaskSnapshot, ValueWrite, WriteOrigin, Writer};
+use superstep::inspect::{AnswerGiven, PossibleRead, TaskSnapshot, ValueWrite, WriteOrigin, Writer};
 use superstep::run::StateRef;
 use superstep::value::Object;
 use superstep::{CheckpointId, Failure, ThreadId, Value};
@@ -79,8 +79,11 @@ pub(crate) async fn why(args: &WhyArgs) -> Result<(), Fault> {
             .map_or(0, |depth| depth + 1);
         depths.push(depth);
         out::line(&out::plain(&line(write, depth)))?;
-        for answer in answers(write, depth + 1) {
-            out::line(&out::plain(&answer))?;
+        for below in answers(write, depth + 1)
+            .into_iter()
+            .chain(possible_reads(write, depth + 1))
+        {
+            out::line(&out::plain(&below))?;
         }
     }
     if found.more {
@@ -148,6 +151,36 @@ fn answers(write: &ValueWrite, depth: usize) -> Vec<String> {
     writers.flat_map(|writer| &writer.answers).map(line).collect()
 }
 
+/// Says what the writers may have read, where that was not seen, and how to follow it.
+fn possible_reads(write: &ValueWrite, depth: usize) -> Vec<String> {
+    let from = write.from.as_ref().map_or("", CheckpointId::as_str);
+    let read = |read: &PossibleRead| format!("{} (step {})", read.key, read.written.metadata.step);
+    let line = |writer: &Writer| {
+        let keys: Vec<String> = writer.may_have_read.iter().map(read).collect();
+        let more = if writer.may_have_read_more {
+            " and more"
+        } else {
+            ""
+        };
+        format!(
+            "{}may have read {}{more}; follow one with --checkpoint {from}",
+            "  ".repeat(depth),
+            keys.join(", "),
+        )
+    };
+    let writers = write.writers.iter().take(MOST_NAMED);
+    let unseen = writers.filter(|writer| !writer.may_have_read.is_empty());
+    unseen.map(line).collect()
+}
+
+fn possible_json(read: &PossibleRead) -> serde_json::Value {
+    json_of!({
+        "key": &*read.key,
+        "checkpoint": read.written.id.as_str(),
+        "step": read.written.metadata.step,
+    })
+}
+
 fn answer_json(given: &AnswerGiven) -> serde_json::Value {
     json_of!({"question": given.question.as_ref().map(json), "answer": json(&given.answer)})
 }
@@ -162,6 +195,8 @@ fn write_json(write: &ValueWrite) -> serde_json::Value {
                 "packet": writer.packet,
                 "sent_by": writer.sent_by.iter().map(|node| &**node).collect::<Vec<_>>(),
                 "answers": writer.answers.iter().map(answer_json).collect::<Vec<_>>(),
+                "may_have_read": writer.may_have_read.iter().map(possible_json).collect::<Vec<_>>(),
+                "may_have_read_more": writer.may_have_read_more,
             })
         })
         .collect();

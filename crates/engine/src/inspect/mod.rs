@@ -11,7 +11,7 @@ pub(crate) mod threads;
 
 pub use edit::{StateUpdate, Updated};
 pub use lineage::Lineage;
-pub use provenance::{AnswerGiven, Provenance, ValueWrite, WriteOrigin, Writer};
+pub use provenance::{AnswerGiven, PossibleRead, Provenance, ValueWrite, WriteOrigin, Writer};
 pub use questions::{questions, waiting_questions, withdraw};
 pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
 

@@ -23,6 +23,8 @@ const LONGEST: usize = 100_000;
 const MOST_READ: usize = 2_000;
 /// Writers of a step whose reads are followed.
 const MOST_WRITERS: usize = 3;
+/// Keys that are named of those that a task may have read.
+const MOST_POSSIBLE: usize = 8;
 
 /// The origin of a value, as [`Graph::provenance`] finds it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,6 +99,21 @@ pub struct Writer {
     pub sent_by: Vec<Name>,
     /// The answers that it was given to its questions, in order.
     pub answers: Vec<AnswerGiven>,
+    /// Where its reads were not seen, or the state was used as a whole: the keys of its input that had been written before
+    /// it, those that were written last first. Whether it used them is not known. Each can be asked for at the
+    /// checkpoint from which the step began.
+    pub may_have_read: Vec<PossibleRead>,
+    /// There are more of them.
+    pub may_have_read_more: bool,
+}
+
+/// A state key that a task may have read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PossibleRead {
+    /// The key.
+    pub key: Name,
+    /// The checkpoint with its last write before the task.
+    pub written: CheckpointHead,
 }
 
 /// An answer to a question of a task: asked at the checkpoint from which the step began, answered before the one that has
@@ -271,6 +288,7 @@ impl Graph {
                 continue;
             }
             let place = found.writes.len();
+            search.note_possible(&mut lineage, &mut write).await?;
             wanted.extend(search.inputs(&mut lineage, &write, place).await?);
             found.writes.push(write);
         }
@@ -456,6 +474,8 @@ impl WriterSearch<'_> {
                     false => Vec::new(),
                 },
                 answers: answers_of(task, &pending),
+                may_have_read: Vec::new(),
+                may_have_read_more: false,
             })
             .collect();
         Ok(write)
@@ -465,6 +485,46 @@ impl WriterSearch<'_> {
     async fn pending(&self, id: &CheckpointId) -> Result<Vec<PendingWrite>, StateError> {
         let address = CheckpointAddress::new(self.thread.clone(), "", id.clone());
         Ok(self.saver.writes_of(address).await?)
+    }
+
+    /// Notes what the writers may have read where it was not seen.
+    async fn note_possible(
+        &mut self,
+        lineage: &mut Lineage<'_>,
+        write: &mut ValueWrite,
+    ) -> Result<(), StateError> {
+        let (Some(from), WriteOrigin::Task) = (write.from.clone(), write.origin) else {
+            return Ok(());
+        };
+        let writers = write.writers.iter_mut().take(MOST_WRITERS);
+        let unseen = writers.filter(|writer| !writer.packet && !matches!(writer.reads, KeysRead::Keys(_)));
+        let mut unseen: Vec<&mut Writer> = unseen.collect();
+        if unseen.is_empty() {
+            return Ok(());
+        }
+        let tasks = &self.state(&from).await?.tasks;
+        let input = |writer: &Writer| {
+            let task = tasks.iter().find(|task| Some(&task.id) == writer.task.as_ref())?;
+            Some(
+                task.input
+                    .as_object()?
+                    .iter()
+                    .map(|(key, _)| key.clone())
+                    .collect(),
+            )
+        };
+        let inputs: Vec<HashSet<Name>> = unseen
+            .iter()
+            .map(|writer| input(writer).unwrap_or_default())
+            .collect();
+        let keys = inputs.iter().flatten().cloned().collect();
+        let (written, cut) = last_writes(lineage, &from, keys).await?;
+        for (writer, input) in unseen.iter_mut().zip(&inputs) {
+            let mut possible = written.iter().filter(|read| input.contains(&read.key)).cloned();
+            writer.may_have_read = possible.by_ref().take(MOST_POSSIBLE).collect();
+            writer.may_have_read_more = cut || possible.next().is_some();
+        }
+        Ok(())
     }
 
     /// Returns the values that the writers of a value had read.
@@ -522,6 +582,32 @@ impl WriterSearch<'_> {
     }
 }
 
+/// Finds the last writes of keys up to a checkpoint, the newest first, and returns whether the search was given up before
+/// the beginning of the thread.
+async fn last_writes(
+    lineage: &mut Lineage<'_>,
+    from: &CheckpointId,
+    mut keys: HashSet<Name>,
+) -> Result<(Vec<PossibleRead>, bool), StateError> {
+    let mut found = Vec::new();
+    let mut at = Some(from.clone());
+    for _ in 0..MOST_READ {
+        let Some(id) = at.take().filter(|_| !keys.is_empty()) else {
+            return Ok((found, false));
+        };
+        let Some(head) = lineage.get(&id).await? else {
+            return Ok((found, false));
+        };
+        let updated = head.updated_channels.iter().flatten();
+        found.extend(updated.filter_map(|key| keys.take(key)).map(|key| PossibleRead {
+            key,
+            written: head.clone(),
+        }));
+        at.clone_from(&head.parent);
+    }
+    Ok((found, true))
+}
+
 /// Returns the node that an edit was made as, if it names one.
 fn edited_as(edit: &CheckpointHead) -> Option<Writer> {
     let node = edit.metadata.user.get("as_node").and_then(Value::as_str)?;
@@ -532,6 +618,8 @@ fn edited_as(edit: &CheckpointHead) -> Option<Writer> {
         packet: false,
         sent_by: Vec::new(),
         answers: Vec::new(),
+        may_have_read: Vec::new(),
+        may_have_read_more: false,
     })
 }
 

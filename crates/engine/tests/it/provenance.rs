@@ -113,7 +113,64 @@ async fn without_a_record_the_first_writer_is_all_that_is_known() {
         .await
         .unwrap();
     assert_eq!(lines(&found), ["/total = 13 by sum (task)"]);
-    assert_eq!(found.writes[0].writers[0].reads, KeysRead::Unknown);
+    let writer = &found.writes[0].writers[0];
+    assert_eq!(writer.reads, KeysRead::Unknown);
+    // What it may have read is named, each to be asked for in its turn; nothing is claimed.
+    assert_eq!(
+        possible(writer),
+        ["note 2", "total 1", "count 0", "price 0"],
+        "{found:?}"
+    );
+    assert!(!writer.may_have_read_more);
+    let from = StateRef::at("t", found.writes[0].from.clone().unwrap());
+    let next = graph.provenance(&from, "/total", 20).await.unwrap();
+    assert_eq!(lines(&next), ["/total = 12 by multiply (task)"]);
+    assert_eq!(possible(&next.writes[0].writers[0]), ["count 0", "price 0"]);
+}
+
+/// The keys that a task may have read, each with the step that wrote it last; those of a step by name.
+fn possible(writer: &inspect::Writer) -> Vec<String> {
+    let read = |read: &inspect::PossibleRead| (-read.written.metadata.step, read.key.clone());
+    let mut reads: Vec<_> = writer.may_have_read.iter().map(read).collect();
+    assert!(reads.is_sorted_by_key(|(step, _)| *step));
+    reads.sort();
+    reads
+        .iter()
+        .map(|(step, key)| format!("{key} {}", -step))
+        .collect()
+}
+
+#[tokio::test]
+async fn of_a_task_that_took_the_whole_state_the_newest_keys_are_named() {
+    let whole = |context: NodeContext, state: Value| async move {
+        if let Some(recorder) = context.recorder() {
+            recorder.tracks_reads();
+            recorder.read_all();
+        }
+        Ok(NodeOutput::from(
+            json!({"sum": state.as_object().map(|keys| keys.len() as i64)}),
+        ))
+    };
+    let keys: Vec<String> = (0..10).map(|n| format!("k{n}")).collect();
+    let graph = (keys.iter().fold(StateGraph::new(), |graph, key| {
+        graph.channel(key.as_str(), ChannelSpec::last_value())
+    }))
+    .channel("sum", ChannelSpec::last_value())
+    .node("late", reads(&[], |_| json!({"k9": 2})))
+    .node("whole", whole)
+    .edge(START, "late")
+    .edge("late", "whole");
+    let graph = on_memory(graph);
+    let input: Object = keys.iter().map(|key| (key.clone(), Value::from(1))).collect();
+    let input = Input::value(Value::Object(input));
+    graph.invoke(input, recorded("t")).await.unwrap();
+    let found = graph.provenance(&StateRef::live("t"), "/sum", 20).await.unwrap();
+    let writer = &found.writes[0].writers[0];
+    assert_eq!((found.writes.len(), &writer.reads), (1, &KeysRead::All));
+    assert_eq!((writer.may_have_read.len(), &*possible(writer)[0]), (8, "k9 1"));
+    assert!(writer.may_have_read_more);
+    let seen = graph.provenance(&StateRef::live("t"), "/k9", 20).await.unwrap();
+    assert_eq!(seen.writes[0].writers[0].may_have_read, []);
 }
 
 #[tokio::test]

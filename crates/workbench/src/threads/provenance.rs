@@ -6,7 +6,7 @@ use std::sync::Arc;
 use superstep::CheckpointId;
 use superstep::checkpoint::{Decision, KeysRead, PendingWrite, RecordedValue, TaskRecord, records_of};
 use superstep::checkpoint::{MemoryAction, MemoryUse};
-use superstep::inspect::{AnswerGiven, ValueWrite, WriteOrigin, Writer};
+use superstep::inspect::{AnswerGiven, PossibleRead, ValueWrite, WriteOrigin, Writer};
 use superstep::run::StateRef;
 
 use crate::Workbench;
@@ -14,9 +14,9 @@ use crate::base::values;
 use crate::threads::checkpoint_view;
 use crate::threads::snapshot::change;
 use crate::wire::{
-    AnswerGivenView, DecisionView, KeysReadView, MemoryUseView, Problem, ProvenanceView, ReadProvenance,
-    RecordedKey, RecordedValueView, TaskRecordView, TriedConditionView, UseOfItem, ValueWriteView,
-    WriteOriginView, WriterView,
+    AnswerGivenView, DecisionView, KeysReadView, MemoryUseView, PossibleReadView, Problem, ProvenanceView,
+    ReadProvenance, RecordedKey, RecordedValueView, TaskRecordView, TriedConditionView, UseOfItem,
+    ValueWriteView, WriteOriginView, WriterView,
 };
 use superstep_document::text;
 
@@ -136,6 +136,8 @@ impl From<&Writer> for WriterView {
             packet: writer.packet,
             sent_by: texts(&writer.sent_by),
             answers: writer.answers.iter().map(Into::into).collect(),
+            may_have_read: writer.may_have_read.iter().map(Into::into).collect(),
+            may_have_read_more: writer.may_have_read_more,
         }
     }
 }
@@ -145,6 +147,16 @@ impl From<&AnswerGiven> for AnswerGivenView {
         Self {
             question: given.question.as_ref().map(values::view),
             answer: values::view(&given.answer),
+        }
+    }
+}
+
+impl From<&PossibleRead> for PossibleReadView {
+    fn from(read: &PossibleRead) -> Self {
+        Self {
+            key: read.key.to_string(),
+            checkpoint_id: read.written.id.to_string(),
+            step: i32::try_from(read.written.metadata.step).unwrap_or(i32::MAX),
         }
     }
 }

@@ -103,6 +103,27 @@ pub struct WriterView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<AnswerGivenView>>", optional)]
     pub answers: Vec<AnswerGivenView>,
+    /// Where its reads were not seen, or the state was used as a whole: the keys that it may have read, those that were
+    /// written last first. Each can be asked for at the checkpoint from which the step began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<PossibleReadView>>", optional)]
+    pub may_have_read: Vec<PossibleReadView>,
+    /// There are more of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub may_have_read_more: bool,
+}
+
+/// A state key that a task may have read.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PossibleReadView {
+    /// The key.
+    pub key: String,
+    /// The checkpoint with its last write before the task.
+    pub checkpoint_id: String,
+    /// The step of that write.
+    pub step: i32,
 }
 
 /// An answer to a question of a task.

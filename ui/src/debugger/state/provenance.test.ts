@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ValueWriteView } from "../../ipc/bindings/ValueWriteView";
-import { answerTexts, chain, provenanceText } from "./provenance";
+import { answerTexts, chain, possibleReads, provenanceText } from "./provenance";
 
 const write = (pointer: string, readBy?: number): ValueWriteView => ({
   pointer,
@@ -46,6 +46,25 @@ test("an answer is named with its question", () => {
   };
   expect(answerTexts(asked)).toEqual(["Answer to a question: yes", "Answer to “Why?”: because"]);
   expect(provenanceText("note", chain([asked]))).toContain("Answer to “Why?”: because");
+});
+
+test("what a task may have read is each key once, and not claimed", () => {
+  const unseen = (key: string, more: boolean) => ({
+    node: "sum",
+    taskId: key,
+    reads: { kind: "unknown" as const },
+    mayHaveRead: [
+      { key, checkpointId: "c", step: 2 },
+      { key: "rate", checkpointId: "b", step: 1 },
+    ],
+    ...(more && { mayHaveReadMore: true }),
+  });
+  const wrote = { ...write("/total"), writers: [unseen("price", false), unseen("count", true)] };
+  const { keys, more } = possibleReads(wrote);
+  expect([keys.map(({ key }) => key), more]).toEqual([["price", "rate", "count"], true]);
+  expect(provenanceText("total", chain([wrote]))).toContain(
+    "may have read: price (step 2), rate (step 1), count (step 2), and more",
+  );
 });
 
 test("the chain reads as a list, what was read below what read it", () => {

@@ -1,6 +1,7 @@
 /** The chain of writes that a value came from, as rows. */
 import type { ValueWriteView } from "../../ipc/bindings/ValueWriteView";
 import type { KeysReadView } from "../../ipc/bindings/KeysReadView";
+import type { PossibleReadView } from "../../ipc/bindings/PossibleReadView";
 import type { ValueView } from "../../ipc/bindings/ValueView";
 import type { WriterView } from "../../ipc/bindings/WriterView";
 import { listed } from "../../lib/intl";
@@ -69,6 +70,31 @@ export function givenText(writer: WriterView): string {
   return readsText(writer.reads);
 }
 
+export interface PossibleReads {
+  readonly keys: readonly PossibleReadView[];
+  readonly more: boolean;
+}
+
+/** What the writers may have read where that was not seen, each key once. */
+export function possibleReads(write: ValueWriteView): PossibleReads {
+  const writers = write.writers.slice(0, MOST_WRITERS);
+  const byKey = new Map(
+    writers.flatMap((writer) => writer.mayHaveRead ?? []).map((read) => [read.key, read]),
+  );
+  return { keys: [...byKey.values()], more: writers.some((writer) => writer.mayHaveReadMore === true) };
+}
+
+/** The same in a line; empty where there is none. */
+function possibleText(write: ValueWriteView): string[] {
+  const { keys, more } = possibleReads(write);
+  if (keys.length === 0) return [];
+  const names = listed([
+    ...keys.map(({ key, step }) => t("debug.provenance.keyAtStep", { key, step })),
+    ...(more ? [t("debug.provenance.andMore")] : []),
+  ]);
+  return [t("debug.provenance.mayHaveRead", { keys: names })];
+}
+
 /** What the writers were answered, a line for each answer. */
 export const answerTexts = (write: ValueWriteView): string[] =>
   write.writers.slice(0, MOST_WRITERS).flatMap((writer) =>
@@ -108,7 +134,8 @@ const valueOf = (view: ValueWriteView["before"]): string =>
 function linkText({ write, depth }: Link): string {
   const { pointer, before, after, checkpoint, origin, writers } = write;
   const given = origin === "task" ? [...new Set(writers.slice(0, MOST_WRITERS).map(givenText))] : [];
-  const facts = [t("debug.stepN", { n: checkpoint.step }), originText(write), ...given, ...answerTexts(write)];
+  const step = t("debug.stepN", { n: checkpoint.step });
+  const facts = [step, originText(write), ...given, ...answerTexts(write), ...possibleText(write)];
   return `${"  ".repeat(depth)}- ${code(readablePath(pointer))}: ${valueOf(before)} → ${valueOf(after)} (${facts.join(", ")})`;
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import type { Place } from "../../debugger/model/snapshots";
 import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
-import { readablePath } from "../../debugger/parts/diff";
+import { escapePointer, readablePath } from "../../debugger/parts/diff";
 import { plain } from "../../debugger/parts/format";
 import { asProblem } from "../../debugger/parts/problem";
 import { useRuns } from "../../debugger/model/runStore";
@@ -15,9 +15,11 @@ import {
   type Link,
   MOST_WRITERS,
   originText,
+  possibleReads,
   provenanceText,
 } from "../../debugger/state/provenance";
 import type { ProvenanceView } from "../../ipc/bindings/ProvenanceView";
+import type { ValueWriteView } from "../../ipc/bindings/ValueWriteView";
 import type { ValueView } from "../../ipc/bindings/ValueView";
 import { rpc } from "../../ipc/client";
 import { fullTime } from "../../lib/intl";
@@ -27,11 +29,30 @@ import { useSession } from "../../state/session";
 
 const MORE = 50;
 
-export function Provenance({ place, pointer, onClose }: { place: Place; pointer: string; onClose(): void }) {
+/** A value that is asked for: where, and at which checkpoint. */
+interface Asked {
+  readonly checkpointId: string | null;
+  readonly pointer: string;
+}
+
+interface ProvenanceProps {
+  readonly place: Place;
+  readonly pointer: string;
+  onClose(): void;
+}
+
+export function Provenance({ place, pointer: first, onClose }: ProvenanceProps) {
   const [read, setRead] = useState<ProvenanceView | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [limit, setLimit] = useState(0);
-  const { threadId, checkpointId } = place;
+  const [followed, setFollowed] = useState<readonly Asked[]>([]);
+  const { threadId } = place;
+  const { checkpointId, pointer } = followed.at(-1) ?? { checkpointId: place.checkpointId, pointer: first };
+  const follow = (way: readonly Asked[]) => {
+    setFollowed(way);
+    setRead(null);
+    setLimit(0);
+  };
   const shown = useRuns((store) => store.shown?.view.checkpoint?.id);
   useEffect(() => {
     const abort = new AbortController();
@@ -56,8 +77,13 @@ export function Provenance({ place, pointer, onClose }: { place: Place; pointer:
       data-testid={debugIds.provenance}
     >
       <header className="flex shrink-0 items-center gap-2 px-2 pb-2">
-        <Button size="small" variant="ghost" icon={<ArrowLeft size={14} aria-hidden />} onClick={onClose}>
-          {t("debug.state")}
+        <Button
+          size="small"
+          variant="ghost"
+          icon={<ArrowLeft size={14} aria-hidden />}
+          onClick={() => (followed.length > 0 ? follow(followed.slice(0, -1)) : onClose())}
+        >
+          {followed.length > 0 ? t("debug.provenance.back") : t("debug.state")}
         </Button>
         <h3 className="min-w-0 truncate text-xs font-semibold">{t("debug.provenance.of", { name })}</h3>
         {links.length > 0 && (
@@ -74,7 +100,12 @@ export function Provenance({ place, pointer, onClose }: { place: Place; pointer:
       <ul className="min-h-0 flex-1 overflow-y-auto pb-4">
         {!read && problem === null && <li className="px-3 text-xs text-text-2">{t("debug.loading")}</li>}
         {links.map((link) => (
-          <Row key={link.place} link={link} shown={link.write.checkpoint.id === shown} />
+          <Row
+            key={link.place}
+            link={link}
+            shown={link.write.checkpoint.id === shown}
+            follow={(asked) => follow([...followed, asked])}
+          />
         ))}
         {read?.more && (
           <li className="px-2 pt-1">
@@ -91,7 +122,13 @@ export function Provenance({ place, pointer, onClose }: { place: Place; pointer:
 const text = (view: ValueView | undefined): string =>
   view === undefined ? t("debug.state.notSet") : plain(view.value ?? view.head ?? null, 160);
 
-function Row({ link: { write, depth }, shown }: { link: Link; shown: boolean }) {
+interface RowProps {
+  readonly link: Link;
+  readonly shown: boolean;
+  follow(asked: Asked): void;
+}
+
+function Row({ link: { write, depth }, shown, follow }: RowProps) {
   return (
     <li style={{ paddingLeft: Math.min(depth, 6) * 14 }}>
       <button
@@ -134,6 +171,31 @@ function Row({ link: { write, depth }, shown }: { link: Link; shown: boolean }) 
           </span>
         ))}
       </button>
+      <MayHaveRead write={write} follow={follow} />
     </li>
+  );
+}
+
+/** The keys that the writers may have read: each is followed when it is pressed. */
+function MayHaveRead({ write, follow }: { write: ValueWriteView; follow(asked: Asked): void }) {
+  const { keys, more } = possibleReads(write);
+  const { from } = write;
+  if (keys.length === 0 || from === undefined) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-2 px-3 pb-1 text-2xs text-text-2">
+      {t("debug.provenance.mayHaveReadThese")}
+      {keys.map(({ key, step }) => (
+        <button
+          key={key}
+          type="button"
+          className="rounded-sm underline hover:bg-surface-3"
+          onClick={() => follow({ checkpointId: from, pointer: `/${escapePointer(key)}` })}
+          data-testid={debugIds.provenancePossible}
+        >
+          {t("debug.provenance.keyAtStep", { key, step })}
+        </button>
+      ))}
+      {more && <span>{t("debug.provenance.andMore")}</span>}
+    </p>
   );
 }

@@ -81,6 +81,7 @@ export const debugIds = {
   compareIgnored: "compare-ignored",
   copyAnswer: "copy-answer",
   provenanceWrite: "provenance-write",
+  provenancePossible: "provenance-possible",
   stateWhy: "state-why",
   taskRecord: "task-record",
   taskMemory: "task-memory",
