@@ -201,6 +201,33 @@ impl ValuePath {
             })
     }
 
+    /// Finds where the same value was in an earlier value of the key, when other items came or went before its item. Of
+    /// equal items the same one by count is meant; where there are more of them than before, it may be new.
+    fn moved(&self, after: &Value, earlier: &Value) -> Option<Self> {
+        let (mut after, mut earlier) = (after, earlier);
+        for (depth, segment) in self.inside.iter().enumerate() {
+            let one = ValuePath {
+                key: self.key.clone(),
+                inside: vec![segment.clone()],
+            };
+            let item = one.within(after)?;
+            if let (Segment::Member(place), Value::Array(now), Value::Array(then)) = (segment, after, earlier)
+                && one.within(earlier) != Some(item)
+            {
+                let place: usize = place.parse().ok()?;
+                let count = |items: &List| items.iter().filter(|other| *other == item).count();
+                let nth = now.iter().take(place).filter(|other| *other == item).count();
+                let mut same = then.iter().enumerate().filter(|(_, other)| *other == item);
+                let (then_place, _) = same.nth(nth).filter(|_| count(now) <= count(then))?;
+                let mut moved = self.clone();
+                moved.inside[depth] = Segment::Member(then_place.to_string());
+                return Some(moved);
+            }
+            (after, earlier) = (item, one.within(earlier)?);
+        }
+        None
+    }
+
     fn pointer(&self, value: Option<&Value>) -> String {
         let escaped = |name: &str| name.replace('~', "~0").replace('/', "~1");
         let mut pointer = format!("/{}", escaped(&self.key));
@@ -345,6 +372,8 @@ impl WriterSearch<'_> {
         wanted: &ProvenanceTarget,
     ) -> Result<Option<ValueWrite>, StateError> {
         let path = &wanted.path;
+        // Where the value was at `head`, and the key's value there.
+        let mut place = path.clone();
         let mut head = wanted.at.clone();
         let Some(whole) = self.value(&head.id, &path.key).await? else {
             return Ok(None);
@@ -352,6 +381,7 @@ impl WriterSearch<'_> {
         let Some(value) = path.within(&whole).cloned() else {
             return Ok(None);
         };
+        let mut after = whole.clone();
         let mut read = 0;
         let mut passed = Vec::new();
         for _ in 0..LONGEST {
@@ -369,19 +399,25 @@ impl WriterSearch<'_> {
             };
             if is_candidate {
                 read += 1;
-                let before = self.value(&parent.id, &path.key).await?;
-                let before = before.as_ref().and_then(|before| path.within(before)).cloned();
+                let earlier = self.value(&parent.id, &path.key).await?;
+                let before = earlier.as_ref().and_then(|earlier| place.within(earlier));
                 let says = path.inside.is_empty() && head.updated_channels.is_some();
-                if says || before.as_ref() != Some(&value) {
-                    let first = self.first_with(lineage, path, &value, &passed).await?;
-                    let (head, parent) = first.unwrap_or((head, parent));
-                    let before = self.value(&parent.id, &path.key).await?;
-                    let before = before.as_ref().and_then(|before| path.within(before)).cloned();
-                    return Ok(Some(
-                        self.found(path, &whole, value, head, Some(parent), before)
-                            .await?,
-                    ));
+                if says || before != Some(&value) {
+                    let moved = earlier.as_ref().and_then(|earlier| place.moved(&after, earlier));
+                    let Some(moved) = moved.filter(|_| !says) else {
+                        let first = self.first_with(lineage, &place, &value, &passed).await?;
+                        let (head, parent) = first.unwrap_or((head, parent));
+                        let before = self.value(&parent.id, &path.key).await?;
+                        let before = before.as_ref().and_then(|before| place.within(before)).cloned();
+                        return Ok(Some(
+                            self.found(path, &whole, value, head, Some(parent), before)
+                                .await?,
+                        ));
+                    };
+                    place = moved;
+                    passed.clear();
                 }
+                after = earlier.unwrap_or_default();
                 if read == MOST_READ {
                     return Ok(Some(self.found(path, &whole, value, head, None, None).await?));
                 }

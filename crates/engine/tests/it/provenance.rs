@@ -331,6 +331,76 @@ async fn of_many_packets_the_one_that_gave_the_item_is_named() {
     assert_eq!(inside[0], "/results/1/n = 20 by work+work+work (task)");
 }
 
+/// Each node gives a key another value.
+fn rewriting(key: &'static str, steps: [(&'static str, fn() -> Value); 4]) -> Graph {
+    let graph = StateGraph::new().channel(key, ChannelSpec::last_value());
+    let (mut graph, mut before) = (graph, START);
+    for (name, make) in steps {
+        let node = move |_: NodeContext, _: Value| {
+            let update = NodeOutput::update([(key, make())]);
+            async move { Ok(update) }
+        };
+        graph = graph.node(name, node).edge(before, name);
+        before = name;
+    }
+    on_memory(graph)
+}
+
+/// An order of more than 200 bytes.
+fn order_of(price: i64, note: &str) -> Value {
+    json!({"text": "long ".repeat(100), "lines": [{"price": price}], "note": note})
+}
+
+#[tokio::test]
+async fn a_place_in_a_large_value_is_followed_past_writes_that_left_it_alone() {
+    let graph = rewriting(
+        "order",
+        [
+            ("first", || order_of(1, "a")),
+            ("dear", || order_of(9, "a")),
+            ("noted", || order_of(9, "b")),
+            ("again", || order_of(9, "c")),
+        ],
+    );
+    graph
+        .invoke(Input::value(json!({"order": 0})), recorded("t"))
+        .await
+        .unwrap();
+    let live = StateRef::live("t");
+    let of = async |pointer: &str| ask(&graph, &live, pointer).await[0].clone();
+    assert_eq!(
+        of("/order/lines/0/price").await,
+        "/order/lines/0/price = 9 by dear (task)"
+    );
+    assert_eq!(of("/order/note").await, "/order/note = \"c\" by again (task)");
+    let text = of("/order/text").await;
+    assert!(text.ends_with("by first (task)"), "{text}");
+}
+
+#[tokio::test]
+async fn an_item_without_an_id_is_known_where_its_place_moved() {
+    let graph = rewriting(
+        "log",
+        [
+            ("add", || json!(["x", {"n": 1}])),
+            ("more", || json!(["x", {"n": 1}, "y"])),
+            ("trim", || json!([{"n": 1}, "y"])),
+            ("twice", || json!(["new", {"n": 1}, "y", "y"])),
+        ],
+    );
+    graph
+        .invoke(Input::value(json!({"log": []})), recorded("t"))
+        .await
+        .unwrap();
+    let live = StateRef::live("t");
+    let of = async |pointer: &str| ask(&graph, &live, pointer).await[0].clone();
+    assert_eq!(of("/log/0").await, "/log/0 = \"new\" by twice (task)");
+    assert_eq!(of("/log/1/n").await, "/log/1/n = 1 by add (task)");
+    assert_eq!(of("/log/1").await, "/log/1 = {\"n\":1} by add (task)");
+    // Of two equal items one is new, and which of them cannot be seen.
+    assert_eq!(of("/log/3").await, "/log/3 = \"y\" by twice (task)");
+}
+
 #[tokio::test]
 async fn what_is_not_there_is_reported() {
     let graph = graph();
