@@ -1,9 +1,9 @@
 //! Where values came from: who wrote them, from what, back to an input or an edit.
 
 use superstep::checkpoint::*;
-use superstep::inspect::Provenance;
 use superstep::inspect::*;
 use superstep::run::*;
+use superstep::value::*;
 use superstep::*;
 
 use crate::support::on_memory;
