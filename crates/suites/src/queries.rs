@@ -130,7 +130,7 @@ async fn people(saver: &dyn Checkpointer) -> Outcome {
 /// Returns the ids of the matching threads, and checks their count.
 async fn names(saver: &dyn Checkpointer, query: ThreadQuery) -> Result<Vec<String>, Mismatch> {
     let found = saver.threads(&query).await?;
-    let all = query.clone();
+    let all = query.clone().after(None).limit(None);
     let all = saver.threads(&all).await?;
     same("count", saver.count_threads(&query).await?, all.len() as u64)?;
     for thread in &found {

@@ -443,7 +443,7 @@ impl Run<'_> {
                     )
                     .limit(*page);
                 let count = self.saver.count_threads(&query).await.map_err(message)?;
-                let all = query.clone();
+                let all = query.clone().limit(None);
                 same(
                     "the count of threads",
                     &count,

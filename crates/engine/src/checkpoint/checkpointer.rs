@@ -175,7 +175,7 @@ pub trait Checkpointer: Debug + Send + Sync {
     }
     /// Counts the threads that match; `after` and `limit` are ignored.
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
-        let all = query.clone();
+        let all = query.clone().after(None).limit(None);
         Ok(self.threads(&all).await?.len() as u64)
     }
     /// Copies every checkpoint, namespace and write to another thread; a missing source is no error. What the other

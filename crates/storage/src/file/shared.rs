@@ -421,7 +421,7 @@ impl Shared {
 
     pub(super) fn count(&self, query: &ThreadQuery) -> u64 {
         self.summarize_all();
-        let query = query.clone();
+        let query = query.clone().after(None).limit(None);
         let state = self.state();
         state.summaries().filter(|one| query.matches(one)).count() as u64
     }

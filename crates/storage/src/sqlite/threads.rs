@@ -65,7 +65,7 @@ impl View<'_> {
     }
 
     pub(super) fn count_threads(&mut self, query: &ThreadQuery) -> Result<u64, SqliteFault> {
-        let all = query.clone();
+        let all = query.clone().after(None);
         let mut count = 0;
         self.matching(&all, |_, _, _| {
             count += 1;

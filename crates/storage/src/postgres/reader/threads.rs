@@ -80,7 +80,7 @@ impl View {
             let count = rows.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))?;
             return Ok(count.unsigned_abs());
         }
-        let all = query.clone();
+        let all = query.clone().after(None).limit(None);
         Ok(self.threads(&all).await?.len() as u64)
     }
 

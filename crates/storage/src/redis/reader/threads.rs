@@ -124,7 +124,7 @@ impl Server {
             let listed = number(self.call(ask, "counting threads").await?) as u64;
             return Ok(listed.saturating_sub(gone));
         }
-        let all = query.clone();
+        let all = query.clone().after(None).limit(None);
         Ok(self.threads(&all).await?.len() as u64)
     }
 }
