@@ -3,17 +3,24 @@ import { showToast } from "../state/toasts";
 import { t } from "../lib/texts";
 import { emitEdit } from "./edit-events";
 import type { History } from "./history";
-import { recordNames } from "./elsewhere";
-import { PatchError } from "./patch";
+import type { Patch } from "./patch";
 import { doc } from "./store";
 import { currentHistory, sync, keeper, published } from "./open-graph";
 
 export function undo(): string | null {
-  return replayed(currentHistory().undo(), "undone");
+  const step = currentHistory().undo();
+  if (!step) return null;
+  replay(step.patch);
+  emitEdit({ ...step, how: "undone", merged: false });
+  return step.name;
 }
 
 export function redo(): string | null {
-  return replayed(currentHistory().redo(), "redone");
+  const step = currentHistory().redo();
+  if (!step) return null;
+  replay(step.patch);
+  emitEdit({ ...step, how: "redone", merged: false });
+  return step.name;
 }
 
 /** Steps of the open document, as they are now. */
@@ -24,25 +31,14 @@ export function travel(steps: number): void {
   for (let left = Math.abs(steps); left > 0; left -= 1) if ((steps > 0 ? undo() : redo()) === null) return;
 }
 
-/** Applies a step and answers its name; null when there is none, or what it changed is something else by now. */
-function replayed(step: ReturnType<History["undo"]>, how: "undone" | "redone"): string | null {
-  if (!step) return null;
-  let fits = true;
+function replay(patch: Patch): void {
   try {
-    sync.push(doc.apply(step.patch));
+    sync.push(doc.apply(patch));
   } catch (thrown) {
-    // Changed in another window since. The other steps may still fit.
-    fits = false;
-    currentHistory().drop(how);
-    const detail =
-      thrown instanceof PatchError
-        ? t("shell.undo.changed", { records: recordNames([thrown.record]) })
-        : String(thrown);
-    showToast({ tone: "problem", text: t(`shell.undo.${how}`, { name: step.name }), detail });
+    // The steps and the document no longer fit together; keeping them could only do harm.
+    currentHistory().clear();
+    showToast({ tone: "problem", text: t("shell.undo.broken"), detail: String(thrown) });
   }
   published();
   keeper.touch();
-  if (!fits) return null;
-  emitEdit({ ...step, how, merged: false });
-  return step.name;
 }
