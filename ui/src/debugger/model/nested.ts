@@ -124,7 +124,9 @@ const stoppedInside = (threadId: string): boolean => {
 async function relocate(threadId: string, at: string | null, known?: readonly TaskView[]): Promise<void> {
   const turn = (asked += 1);
   try {
-    const tasks = known ?? (await rpc("thread.snapshot", { threadId })).tasks;
+    // What the cursor read may be older than the stop that is entered.
+    const read = entering === threadId ? undefined : known;
+    const tasks = read ?? (await rpc("thread.snapshot", { threadId })).tasks;
     const found = await locate(
       tasks,
       async (ns) => {
