@@ -341,7 +341,10 @@ fn drawing() {
 /// The Page Up key, as WebDriver writes it.
 const PAGE_UP: char = '\u{e00e}';
 
-/// Draw the interface larger by the keyboard; the next start draws it as large.
+/// The Page Down key, as WebDriver writes it.
+const PAGE_DOWN: char = '\u{e00f}';
+
+/// Draw the interface larger, by the keyboard and in the settings; the next start draws it as large.
 #[test]
 fn scale() {
     let data = Data::new("scale");
@@ -357,14 +360,20 @@ fn scale() {
     };
     window.app.chord(&[CONTROL, SHIFT, PAGE_UP]);
     is(&window, 1.1);
-    window.app.chord(&[CONTROL, SHIFT, PAGE_UP]);
-    is(&window, 1.25);
+    window.app.chord(&[CONTROL, SHIFT, PAGE_DOWN]);
+    is(&window, 1.0);
+    window.app.chord(&[CONTROL, ',']);
+    window.click("settings-scale");
+    // A list takes no press in its first moments, in which the one that opened it may end.
+    std::thread::sleep(std::time::Duration::from_millis(800));
+    window.app.click_text("[role=option] [data-label]", "200 %");
+    is(&window, 2.0);
     window.picture("scale");
     window.nothing_wrong();
 
     drop(window);
     let window = Superstep::start(&data.0);
     window.see("start-screen");
-    is(&window, 1.25);
+    is(&window, 2.0);
     window.nothing_wrong();
 }
