@@ -42,9 +42,12 @@ export function NodeSearch(props: NodeSearchProps) {
   const popup = useRef<HTMLDivElement>(null);
   const [shift, setShift] = useState({ x: 0, y: 0 });
 
-  useEffect(() => {
-    // The pointer that opened it has often still the focus of its own to give.
-    const frame = requestAnimationFrame(() => (input.current ?? list.current)?.focus());
+  useLayoutEffect(() => {
+    const focus = () => (input.current ?? list.current)?.focus({ preventScroll: true });
+    // At once, so that the next key of who types on is not the canvas's; and again, as the pointer that opened it has
+    // often still the focus of its own to give.
+    focus();
+    const frame = requestAnimationFrame(focus);
     return () => cancelAnimationFrame(frame);
   }, [usual]);
   useLayoutEffect(() => {
