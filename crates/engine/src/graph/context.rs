@@ -57,7 +57,7 @@ struct ContextData {
     /// When the first attempt began.
     began_ms: u64,
     /// Made when somebody asks, which most nodes never do.
-    info: OnceLock<TaskInfo>,
+    info: OnceLock<Box<TaskInfo>>,
     shared: Arc<Shared>,
     /// Does the step go on where an earlier run left it? None after the first step of a run.
     resuming: Option<bool>,
@@ -70,7 +70,7 @@ struct ContextData {
     /// Set for attempts that are watched, or whose graph is run by one.
     pulse: Option<Arc<Pulse>>,
     /// Set for error handlers: what they take over from.
-    failed: Option<NodeFailed>,
+    failed: Option<Box<NodeFailed>>,
     /// The place of the task in its step, by which the run knows who calls.
     place: usize,
     previous: Option<Value>,
@@ -147,7 +147,7 @@ impl NodeContext {
         previous: Option<Value>,
     ) -> Self {
         let began_ms = shared.clock.now_ms();
-        let failed = head.failed().cloned();
+        let failed = head.failed().cloned().map(Box::new);
         let pulse = shared.pulse.clone();
         let recorder = (shared.config.record && !head.is_start()).then(Arc::default);
         Self(Arc::new(ContextData {
@@ -202,7 +202,7 @@ impl NodeContext {
         // No run stands behind it.
         let shared = Shared::root(graph, config, String::new(), emitter);
         let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, task.answers, None);
-        let _ = context.0.info.set(info);
+        let _ = context.0.info.set(Box::new(info));
         context
     }
 
@@ -284,14 +284,14 @@ impl NodeContext {
     pub(crate) fn taking_over(mut self, failed: NodeFailed) -> Self {
         // A new context has no other owner.
         if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.failed = Some(failed);
+            inner.failed = Some(Box::new(failed));
         }
         self
     }
 
     /// Returns the node that failed, and why, in an error handler or a fallback.
     pub fn failed(&self) -> Option<&NodeFailed> {
-        self.0.failed.as_ref()
+        self.0.failed.as_deref()
     }
 
     /// Reports that the node is alive although it does nothing visible: its idle timeout starts again.
@@ -423,9 +423,11 @@ impl NodeContext {
 
     /// Returns the facts about this task.
     pub fn info(&self) -> &TaskInfo {
-        self.0.info.get_or_init(|| TaskInfo {
-            attempt: self.0.attempt,
-            ..self.0.head.info(&self.0.shared, self.0.began_ms)
+        self.0.info.get_or_init(|| {
+            Box::new(TaskInfo {
+                attempt: self.0.attempt,
+                ..self.0.head.info(&self.0.shared, self.0.began_ms)
+            })
         })
     }
 

@@ -51,9 +51,9 @@ pub(crate) struct TaskWork {
     pub(crate) state: Arc<Vec<Option<Value>>>,
     pub(crate) input: Value,
     /// What a called task does; the task's node otherwise.
-    pub(crate) call: Option<TaskFn>,
+    pub(crate) call: Option<Arc<TaskFn>>,
     /// What happens instead of the node's work.
-    pub(crate) instead: Option<Substitute>,
+    pub(crate) instead: Option<Box<Substitute>>,
 }
 
 /// Substitute for the work of a node.
@@ -108,7 +108,10 @@ impl TaskWork {
         let head = context.head();
         let (plan, index) = (head.stage.plan(), head.node.unwrap_or_default());
         let once = plan.node(index).more().effect == Some(Effect::Once);
-        let output = match (self.instead, fallback.as_ref().or(plan.node(index).node.as_ref())) {
+        let output = match (
+            self.instead.map(|instead| *instead),
+            fallback.as_ref().or(plan.node(index).node.as_ref()),
+        ) {
             (Some(Substitute::Ask(question, index)), _) => {
                 return Err(NodeError::Interrupt(Interrupted::Question { question, index }));
             }

@@ -1,6 +1,7 @@
 //! What the tasks of a super-step call: each call becomes a task of the same step.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
@@ -21,7 +22,7 @@ pub(super) struct Calls {
     places: HashMap<TaskId, usize>,
     /// Who waits for the task at a place.
     pub(super) waiting: HashMap<usize, Vec<Reply>>,
-    pub(super) work: HashMap<usize, TaskFn>,
+    pub(super) work: HashMap<usize, Arc<TaskFn>>,
     /// What calls of an earlier attempt at this step wrote.
     stored: Option<HashMap<TaskId, Writes>>,
 }
@@ -111,7 +112,7 @@ impl Loop {
             self.open.tasks[place].writes = finished;
             return Ok(None);
         }
-        self.open.calls.work.insert(place, call.task);
+        self.open.calls.work.insert(place, Arc::new(call.task));
         if self.take_cached(place).await? {
             let value = task::return_of(&self.open.tasks[place].writes).cloned();
             let _ = call.reply.send(Ok(value.unwrap_or_default()));

@@ -66,7 +66,7 @@ enum Stop {
 /// A run: the loop over its super-steps.
 pub(crate) struct Loop {
     setup: Setup,
-    persister: Option<Persister>,
+    persister: Option<Box<Persister>>,
     live: Live,
     progress: StepProgress,
     open: OpenStep,
@@ -78,7 +78,11 @@ pub(crate) struct Loop {
 
 impl Loop {
     /// Creates a run of its own.
-    pub(crate) fn root(graph: &Graph, mut config: RunConfig, emitter: Emitter) -> Result<Self, RunError> {
+    pub(crate) fn root(
+        graph: &Graph,
+        mut config: RunConfig,
+        emitter: Emitter,
+    ) -> Result<Box<Self>, RunError> {
         if config.recursion_limit < 1 {
             return Err(RunError::invalid_request("recursion_limit must be at least 1"));
         }
@@ -132,7 +136,7 @@ impl Loop {
     }
 
     /// Creates the run of a graph inside a task of another.
-    pub(crate) fn nested(graph: &Graph, shared: Shared, resuming: Option<bool>) -> Self {
+    pub(crate) fn nested(graph: &Graph, shared: Shared, resuming: Option<bool>) -> Box<Self> {
         let shown = match &graph.plan.output_keys {
             Some(keys) => Shown::Keys(keys.clone()),
             None => Shown::All,
@@ -140,21 +144,21 @@ impl Loop {
         Self::new(graph, shared, shown, resuming)
     }
 
-    fn new(graph: &Graph, shared: Shared, shown: Shown, resuming: Option<bool>) -> Self {
+    fn new(graph: &Graph, shared: Shared, shown: Shown, resuming: Option<bool>) -> Box<Self> {
         let config = &shared.config;
         let saver = match graph.persistence {
             Persistence::Off if shared.is_nested() => None,
             _ => shared.saver.clone(),
         };
         let persister = match (&saver, &config.thread) {
-            (Some(saver), Some(thread)) => Some(Persister::new(
+            (Some(saver), Some(thread)) => Some(Box::new(Persister::new(
                 saver.clone(),
                 thread.clone(),
                 shared.ns.clone(),
                 config.durability,
                 shared.claim.clone(),
                 config.metrics.clone(),
-            )),
+            ))),
             (None, _) if config.durability != Durability::default() && !shared.is_nested() => {
                 tracing::warn!(
                     "durability {:?} means nothing without a checkpointer",
@@ -181,7 +185,7 @@ impl Loop {
             choose(&config.interrupt_before, &graph.interrupt_before),
             choose(&config.interrupt_after, &graph.interrupt_after),
         );
-        Self {
+        Box::new(Self {
             persister,
             live,
             progress: StepProgress::new(&shared),
@@ -200,10 +204,10 @@ impl Loop {
                 breaks_after,
                 shared: Arc::new(shared),
             },
-        }
+        })
     }
 
-    pub(crate) async fn run(mut self, input: Input) -> Result<RunResult, RunError> {
+    pub(crate) async fn run(mut self: Box<Self>, input: Input) -> Result<RunResult, RunError> {
         let shared = self.setup.shared.clone();
         let span = spans::run(&shared.config, &shared.run_id, &input);
         let meter = shared.config.metrics.clone().filter(|_| !shared.is_nested());
@@ -211,7 +215,8 @@ impl Loop {
         let content_limit = shared.config.content_limit;
         let nested = shared.is_nested();
         self.progress.deadline = Deadline::after(shared.config.run_timeout);
-        async move {
+        // Pinned here: what is given to a span is moved into it.
+        let work = pin!(async move {
             let going = meter.as_ref().map(|meter| meter.enter(Activity::Run));
             let stopped = self.drive(input).await;
             // A nested graph that came to its end leaves nothing to go on from, unless it keeps its state.
@@ -271,9 +276,8 @@ impl Loop {
                 },
                 metrics: meter.as_ref().and_then(Meter::given).map(Meter::read),
             })
-        }
-        .instrument(span)
-        .await
+        });
+        work.instrument(span).await
     }
 
     async fn drive(&mut self, input: Input) -> Result<Stop, RunError> {
@@ -322,7 +326,6 @@ impl Loop {
             }
             self.count(u64::from(has_tasks), 0, 0);
             let ending = Ending::of(&span);
-            // Pinned here: what is given to a span is moved into it.
             match pin!(self.run_tasks()).instrument(span).await {
                 Ok(None) => {}
                 Ok(Some(stop)) => {

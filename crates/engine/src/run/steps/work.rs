@@ -46,7 +46,7 @@ impl Loop {
             state: self.live.state.clone(),
             input: task.input.clone(),
             call: self.open.calls.work.get(&place).cloned(),
-            instead: decided.and_then(|decided| decided.instead.clone()),
+            instead: decided.and_then(|decided| decided.instead.clone()).map(Box::new),
         };
         let content_limit = self.setup.shared.config.content_limit;
         let span = if self.is_hidden(task) {
@@ -55,7 +55,7 @@ impl Loop {
             spans::task(task, self.progress.step, content_limit)
         };
         let meter = self.setup.shared.config.metrics.clone();
-        let rules = self.rules(task, work.call.as_ref());
+        let rules = self.rules(task, work.call.as_deref());
         if rules.is_none() && meter.is_none() && span.is_disabled() {
             // Nobody watches: what is left is the work itself.
             return Either::Left(async move { work.run(&context, None).await });
