@@ -331,8 +331,11 @@ async fn of_many_packets_the_one_that_gave_the_item_is_named() {
     assert_eq!(inside[0], "/results/1/n = 20 by work+work+work (task)");
 }
 
+/// Node, and the value that it gives.
+type Step = (&'static str, fn() -> Value);
+
 /// Each node gives a key another value.
-fn rewriting(key: &'static str, steps: [(&'static str, fn() -> Value); 4]) -> Graph {
+fn rewriting(key: &'static str, steps: [Step; 4]) -> Graph {
     let graph = StateGraph::new().channel(key, ChannelSpec::last_value());
     let (mut graph, mut before) = (graph, START);
     for (name, make) in steps {
