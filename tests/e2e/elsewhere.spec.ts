@@ -104,3 +104,45 @@ test("a breakpoint is the same in every window, and is there again after a crash
   await app.id("use-debug").click();
   await expect(points(page)).toHaveCount(1);
 });
+
+test("edits of two windows in one graph are joined, and asked about where both changed the same", async ({ app, page }) => {
+  const note = (text: string) => ({ kind: "assign", config: { set: { verdict: `'${text}'` } } });
+  const nodes = { review: graph.nodes.review, first: note("a"), second: note("b") };
+  const file = await app.openGraph({ ...graph, nodes });
+  const { graphId, records } = await app.rpc<{ graphId: string; records: { id: string; value: unknown }[] }>("graph.open", {
+    path: file,
+  });
+  const described = (id: string, description: string) => ({ ...(records.find((record) => record.id === id)?.value as object), description });
+  /** The other window, whose edits come at a revision that this one has not seen. */
+  const elsewhere = async (id: string, to: object) => {
+    const view = await app.rpc<{ rev: number; records: typeof records }>("graph.get", { graphId });
+    const from = view.records.find((record) => record.id === id)?.value;
+    await app.rpc("graph.apply", { graphId, baseRev: view.rev, ops: [{ id, from, to }] });
+  };
+  const stored = async (id: string) =>
+    (await app.rpc<{ records: typeof records }>("graph.get", { graphId })).records.find((record) => record.id === id)?.value;
+  const question = app.id("field-/config/question").getByRole("textbox");
+
+  await app.node("review").click();
+  await elsewhere("node:first", described("node:first", "theirs"));
+  await question.fill("Mine?");
+  await expect(page.getByText("Changed in another window")).toBeVisible();
+  await expect.poll(() => stored("node:first")).toEqual(described("node:first", "theirs"));
+  await expect.poll(async () => JSON.stringify(await stored("node:review"))).toContain("Mine?");
+  await expect(question).toHaveText("Mine?");
+
+  await elsewhere("node:review", described("node:review", "theirs"));
+  await question.fill("Mine again?");
+  await expect(app.id("elsewhere")).toContainText("review");
+  await app.id("elsewhere-mine").click();
+  await expect(app.id("elsewhere")).toHaveCount(0);
+  await expect.poll(async () => JSON.stringify(await stored("node:review"))).toContain("Mine again?");
+  await app.node("first").click();
+  await page.keyboard.press("Control+z");
+  await expect.poll(() => stored("node:review"), "undo brings theirs back").toEqual(described("node:review", "theirs"));
+
+  // The other window saves and edits; this one is looked at again.
+  await elsewhere("node:second", described("node:second", "seen at once"));
+  await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+  await expect(page.getByText("Changed in another window").last()).toBeVisible();
+});

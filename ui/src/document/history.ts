@@ -151,6 +151,12 @@ export class History {
     return { name: step.name, patch: step.patch };
   }
 
+  /** Forgets the step that was handed out last: its patch did not apply. */
+  drop(how: "undone" | "redone"): void {
+    if (how === "undone") this.#redo.pop();
+    else this.#pop();
+  }
+
   /** A place to come back to with `bail`. */
   mark(): Mark {
     this.seal();

@@ -4,13 +4,16 @@
  */
 import type { GraphView } from "../ipc/bindings/GraphView";
 import { rpc, RpcProblem, subscribe } from "../ipc/client";
+import { askAboutElsewhere, type Side } from "../state/file-dialogs";
 import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
 import { t } from "../lib/texts";
 import { tabChanged, tabOf, tabOpened, tabReplaced } from "../state/tabs";
 import { carryOver } from "./carry-over-edits";
+import { changedElsewhere, recordNames } from "./elsewhere";
 import { History } from "./history";
 import { StepKeeper, takeKeptSteps } from "./kept-steps";
+import { op, type Patch } from "./patch";
 import { Sync } from "./sync";
 import type { Json } from "./types";
 import { doc, CLOSED, useDocumentState, present } from "./store";
@@ -34,10 +37,10 @@ export function historyOf(graphId: string): History {
 
 export const sync = new Sync({
   send: (request) => rpc("graph.apply", request),
+  catchUp,
   reload: async (graphId) => {
     try {
       adopt(await rpc("graph.get", { graphId }));
-      history.clear();
       published();
     } catch (problem) {
       showProblem(problem);
@@ -140,6 +143,69 @@ export async function settle(): Promise<void> {
   await keeper.send();
 }
 
+/** Puts the edits that the host refused on top of what another window did. Only what both changed is asked about. */
+async function catchUp(graphId: string): Promise<boolean> {
+  const view = await rpc("graph.get", { graphId });
+  if (sync.graphId !== graphId) return true;
+  if (view.rev === sync.rev) return false;
+  const { both } = changedElsewhere(recordsOf(view), doc.records(), sync.waiting);
+  const side = both.length === 0 ? null : await askAboutElsewhere(recordNames(both));
+  if (sync.graphId === graphId) takeElsewhere(view, side);
+  return true;
+}
+
+/** Whichever side is chosen, undo brings the other one back. */
+function takeElsewhere(view: GraphView, side: Side | null): void {
+  const records = recordsOf(view);
+  // Edits that were made while the question waited count, too.
+  const { theirs, both } = changedElsewhere(records, doc.records(), sync.waiting);
+  const touched = new Set(sync.waiting.ops.map(({ id }) => id));
+  if (side !== "mine") for (const id of both) touched.delete(id);
+  const { patch } = carryOver(records, doc.records(), touched);
+  const mine = new Map(both.map((id) => [id, doc.get(id)]));
+  doc.reset(records);
+  let rest: Patch = { ops: [] };
+  try {
+    rest = doc.apply(patch);
+  } catch (thrown) {
+    showToast({ tone: "problem", text: t("shell.sync.refused"), detail: String(thrown) });
+  }
+  const chosen =
+    side === "mine"
+      ? rest.ops.filter(({ id }) => mine.has(id))
+      : both.map((id) => op(id, mine.get(id), doc.get(id)));
+  history.record(t(side === "mine" ? "shell.elsewhere.mine" : "shell.elsewhere.theirs"), { ops: chosen });
+  sync.rebased(view.rev, view.savedRev, rest);
+  const { selection, select } = useSession.getState();
+  const left = present(selection);
+  if (left !== selection) select(left);
+  takeChecked(view);
+  published();
+  if (theirs.length > 0)
+    showToast({ tone: "info", text: t("shell.elsewhere.changed"), detail: recordNames(theirs) });
+}
+
+const recordsOf = (view: GraphView) => view.records as { id: string; value: Json }[];
+
+/** Takes what another window changed or saved. Edits that are on their way find it out themselves. */
+export async function lookElsewhere(): Promise<void> {
+  const { graphId, rev } = sync;
+  if (graphId === null || !sync.settled) return;
+  let view: GraphView;
+  try {
+    view = await rpc("graph.get", { graphId });
+  } catch {
+    // The connection banner already says it.
+    return;
+  }
+  if (sync.graphId !== graphId || !sync.settled || sync.rev !== rev) return;
+  if (view.rev !== rev) takeElsewhere(view, null);
+  else {
+    if (view.savedRev !== sync.savedRev) sync.saved(view.savedRev);
+    takeChecked(view);
+  }
+}
+
 let reopening: Promise<void> | null = null;
 
 /**
@@ -191,7 +257,6 @@ function takeOver(view: GraphView, touched: ReadonlySet<string>): void {
   histories.set(view.graphId, history);
   if (foreign) {
     doc.reset(records);
-    history.clear();
   }
   try {
     sync.push(foreign ? doc.apply(patch) : patch);
@@ -244,19 +309,8 @@ export function followDiagnostics(): () => void {
       }
     },
     () => {
-      const { graphId } = sync;
-      if (graphId === null || !sync.settled) return;
-      // After a gap the document may have moved on; it is taken again only when it has.
-      rpc("graph.get", { graphId }).then(
-        (view) => {
-          if (sync.graphId !== graphId || !sync.settled) return;
-          if (view.rev !== sync.rev) adopt(view);
-          else takeChecked(view);
-        },
-        () => {
-          // The connection banner already says it.
-        },
-      );
+      // After a gap the document may have moved on.
+      void lookElsewhere();
     },
   );
 }

@@ -11,11 +11,13 @@ function harness() {
   const reloads: string[] = [];
   const refused: unknown[] = [];
   const reopened: (() => void)[] = [];
+  const caughtUp: (() => boolean | Promise<boolean>)[] = [];
   const sync = new Sync({
     send: (request) => {
       sent.push(request);
       return new Promise((resolve, reject) => answers.push({ resolve, reject }));
     },
+    catchUp: async () => (await caughtUp.shift()?.()) ?? false,
     reload: async (graphId) => void reloads.push(graphId),
     onChange: () => {},
     onChecked: () => {},
@@ -27,7 +29,17 @@ function harness() {
     },
   });
   sync.open("g", 4, 4);
-  return { sync, sent, answers, timers, reloads, refused, reopened, tick: () => timers.shift()?.() };
+  return {
+    sync,
+    sent,
+    answers,
+    timers,
+    reloads,
+    refused,
+    reopened,
+    caughtUp,
+    tick: () => timers.shift()?.(),
+  };
 }
 
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve));
@@ -100,7 +112,38 @@ describe("Sync", () => {
     expect(sent.at(-1)?.ops).toEqual([{ id: "node:a", from: { n: 0 }, to: { n: 2 } }]);
   });
 
-  it("takes the host's document when a patch is refused", async () => {
+  it("puts what waits on top of what was changed elsewhere, and sends it again", async () => {
+    const { sync, sent, answers, tick, reloads, refused, caughtUp } = harness();
+    caughtUp.push(() => {
+      expect(sync.waiting.ops).toEqual(change(0, 2).ops);
+      sync.rebased(9, 9, change(5, 2));
+      return true;
+    });
+    sync.push(change(0, 1));
+    tick();
+    await settle();
+    sync.push(change(1, 2));
+    answers[0]?.reject({ code: "conflict", message: "changed" });
+    await settle();
+    expect(sent.at(-1)).toMatchObject({ baseRev: 9, ops: change(5, 2).ops });
+    expect([reloads, refused]).toEqual([[], []]);
+  });
+
+  it("keeps what waits when what was changed elsewhere can't be read", async () => {
+    const { sync, sent, answers, tick, reloads, caughtUp } = harness();
+    caughtUp.push(() => Promise.reject(new Error("no connection")));
+    sync.push(change(0, 1));
+    tick();
+    await settle();
+    answers[0]?.reject({ code: "conflict", message: "changed" });
+    await settle();
+    expect([sync.settled, reloads]).toEqual([false, []]);
+    tick();
+    await settle();
+    expect(sent).toHaveLength(2);
+  });
+
+  it("takes the host's document when a patch is refused and nothing there is newer", async () => {
     const { sync, answers, tick, reloads, refused } = harness();
     sync.push(change(0, 1));
     tick();

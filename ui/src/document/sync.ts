@@ -1,7 +1,7 @@
 /**
  * Keeps the workbench's copy of the open document equal to ours. Edits wait a moment and go over as one patch, one at a
- * time; the answer brings the problems. A refused patch means that the document was changed elsewhere: it is fetched
- * again, because the host is the authority. A lost connection keeps the edits and tries again; a host that does not know
+ * time; the answer brings the problems. When the document was changed elsewhere, what waits is put on top of that. After any
+ * other refusal it is fetched again, because the host is the authority. A lost connection keeps the edits and tries again; a host that does not know
  * the document any more, because it was started again, opens it again.
  */
 import type { Applied } from "../ipc/bindings/Applied";
@@ -10,6 +10,8 @@ import { joined, type Patch } from "./patch";
 
 export interface SyncPorts {
   send(request: ApplyPatch): Promise<Applied>;
+  /** Takes what was changed elsewhere and calls `rebased`. Answers false when the host has nothing newer. */
+  catchUp(graphId: string): Promise<boolean>;
   /** The host has another document than ours: fetch it and take it. */
   reload(graphId: string): Promise<void>;
   /** The host does not know the document any more: open it again. Answers whether that worked. */
@@ -58,6 +60,11 @@ export class Sync {
     return this.#waiting.ops.length === 0 && this.#sending === null;
   }
 
+  /** What the host does not have yet, when nothing is on its way. */
+  get waiting(): Patch {
+    return this.#waiting;
+  }
+
   get dirty(): boolean {
     return this.rev !== this.savedRev || !this.settled;
   }
@@ -91,6 +98,18 @@ export class Sync {
     this.graphId = graphId;
     this.rev = rev;
     this.savedRev = savedRev;
+    this.#ports.onChange();
+  }
+
+  /** The host's document at `rev` is here now, with `patch` on top of it: that waits in place of what waited. */
+  rebased(rev: number, savedRev: number, patch: Patch): void {
+    this.#waiting = patch;
+    this.rev = rev;
+    this.savedRev = savedRev;
+    // What the other window changed since the file was written is not known.
+    this.#unknown = rev !== savedRev;
+    if (!this.#unknown) this.#touched.clear();
+    for (const { id } of patch.ops) this.#touched.add(id);
     this.#ports.onChange();
   }
 
@@ -151,6 +170,15 @@ export class Sync {
         if (code === "not-found" && (await this.#ports.reopen())) return false;
         this.#cancelTimer ??= this.#ports.setTimer(() => void this.flush(), RETRY_MS);
         return true;
+      }
+      if (code === "conflict") {
+        this.#waiting = joined(patch, this.#waiting);
+        try {
+          if (await this.#ports.catchUp(graphId)) return false;
+        } catch {
+          this.#cancelTimer ??= this.#ports.setTimer(() => void this.flush(), RETRY_MS);
+          return true;
+        }
       }
       this.#waiting = { ops: [] };
       this.#ports.onRefused(problem);

@@ -3,24 +3,17 @@ import { showToast } from "../state/toasts";
 import { t } from "../lib/texts";
 import { emitEdit } from "./edit-events";
 import type { History } from "./history";
-import type { Patch } from "./patch";
+import { recordNames } from "./elsewhere";
+import { PatchError } from "./patch";
 import { doc } from "./store";
 import { currentHistory, sync, keeper, published } from "./open-graph";
 
 export function undo(): string | null {
-  const step = currentHistory().undo();
-  if (!step) return null;
-  replay(step.patch);
-  emitEdit({ ...step, how: "undone", merged: false });
-  return step.name;
+  return replayed(currentHistory().undo(), "undone");
 }
 
 export function redo(): string | null {
-  const step = currentHistory().redo();
-  if (!step) return null;
-  replay(step.patch);
-  emitEdit({ ...step, how: "redone", merged: false });
-  return step.name;
+  return replayed(currentHistory().redo(), "redone");
 }
 
 /** Steps of the open document, as they are now. */
@@ -31,14 +24,25 @@ export function travel(steps: number): void {
   for (let left = Math.abs(steps); left > 0; left -= 1) if ((steps > 0 ? undo() : redo()) === null) return;
 }
 
-function replay(patch: Patch): void {
+/** Applies a step and answers its name; null when there is none, or what it changed is something else by now. */
+function replayed(step: ReturnType<History["undo"]>, how: "undone" | "redone"): string | null {
+  if (!step) return null;
+  let fits = true;
   try {
-    sync.push(doc.apply(patch));
+    sync.push(doc.apply(step.patch));
   } catch (thrown) {
-    // The steps and the document no longer fit together; keeping them could only do harm.
-    currentHistory().clear();
-    showToast({ tone: "problem", text: t("shell.undo.broken"), detail: String(thrown) });
+    // Changed in another window since. The other steps may still fit.
+    fits = false;
+    currentHistory().drop(how);
+    const detail =
+      thrown instanceof PatchError
+        ? t("shell.undo.changed", { records: recordNames([thrown.record]) })
+        : String(thrown);
+    showToast({ tone: "problem", text: t(`shell.undo.${how}`, { name: step.name }), detail });
   }
   published();
   keeper.touch();
+  if (!fits) return null;
+  emitEdit({ ...step, how, merged: false });
+  return step.name;
 }

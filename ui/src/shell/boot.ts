@@ -5,7 +5,7 @@ import { followPins } from "../debugger/run/pins";
 import { followStops } from "../debugger/run/stops";
 import { followInbox } from "../debugger/model/inbox";
 import { doc, useDocumentState } from "../document/store";
-import { flush, followDiagnostics, openGraph, reopenGraph } from "../document/open-graph";
+import { flush, followDiagnostics, lookElsewhere, openGraph, reopenGraph } from "../document/open-graph";
 import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
 import { t } from "../lib/texts";
 import { followLongPresses } from "../state/long-press";
@@ -95,13 +95,17 @@ export function useBoot(): Boot {
     ];
     const onKey = (event: KeyboardEvent) => void dispatchKey(event);
     const onLeave = () => void flush();
+    // The graph may have been edited in another window meanwhile.
+    const onFocus = () => void lookElsewhere();
     const onHash = () => void openLinked();
     window.addEventListener("hashchange", onHash);
+    window.addEventListener("focus", onFocus);
     window.addEventListener("keydown", onKey);
     window.addEventListener("pagehide", onLeave);
     return () => {
       undo.forEach((each) => each());
       window.removeEventListener("hashchange", onHash);
+      window.removeEventListener("focus", onFocus);
       window.removeEventListener("keydown", onKey);
       window.removeEventListener("pagehide", onLeave);
     };

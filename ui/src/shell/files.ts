@@ -2,7 +2,7 @@
 import { setField } from "../document/edits";
 import { doc, useDocumentState } from "../document/store";
 import { edit } from "../document/edit";
-import { flush, markSaved, openGraph, settle } from "../document/open-graph";
+import { flush, lookElsewhere, markSaved, openGraph, settle } from "../document/open-graph";
 import { openFileDialog, saveFileDialog } from "../state/file-dialogs";
 import { host, rpc, RpcProblem } from "../ipc/client";
 import { splitPath } from "../lib/path";
@@ -87,6 +87,8 @@ async function store(graphId: string, path: string | undefined, overwrite = fals
   try {
     const saved = await rpc("graph.save", { graphId, overwrite, ...(path === undefined ? {} : { path }) });
     markSaved(saved.path, saved.savedRev);
+    // Edits of another window, which are in the file now, are shown.
+    if (saved.savedRev !== useDocumentState.getState().rev) await lookElsewhere();
   } catch (thrown) {
     const problem = RpcProblem.from(thrown);
     if (overwrite || !OVERWRITABLE.has(problem.code)) throw thrown;

@@ -8,10 +8,14 @@ export type FileQuestion =
   | { kind: "open"; ending: FileEnding; answer(path: string | null): void }
   | { kind: "save"; ending: FileEnding; suggested: string; answer(path: string | null): void }
   | { kind: "revert"; name: string; answer(sure: boolean | null): void }
-  | { kind: "close"; name: string; answer(what: Closing | null): void };
+  | { kind: "close"; name: string; answer(what: Closing | null): void }
+  | { kind: "elsewhere"; records: string; answer(side: Side | null): void };
 
 /** What becomes of changes that are not in the file when a graph is closed. */
 export type Closing = "save" | "keep" | "discard";
+
+/** Whose edit stays where this window and another one changed the same. */
+export type Side = "mine" | "theirs";
 
 export const useFileQuestion = create<{ question: FileQuestion | null }>(() => ({ question: null }));
 
@@ -39,4 +43,11 @@ export function askAboutRevert(name: string): Promise<boolean> {
 /** Asks what becomes of the changes that are not in the file; null when the graph stays open. */
 export function askAboutClosing(name: string): Promise<Closing | null> {
   return new Promise((answer) => ask({ kind: "close", name, answer }));
+}
+
+/** Asks whose edits of these records stay. Without an answer nothing of the other window is overwritten. */
+export function askAboutElsewhere(records: string): Promise<Side> {
+  return new Promise((answer) =>
+    ask({ kind: "elsewhere", records, answer: (side) => answer(side ?? "theirs") }),
+  );
 }

@@ -15,7 +15,13 @@ import { rpc, RpcProblem } from "../../ipc/client";
 import { day } from "../../lib/intl";
 import { formsIds, shellIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { useFileQuestion, type Closing, type FileEnding, type FileQuestion } from "../../state/file-dialogs";
+import {
+  useFileQuestion,
+  type Closing,
+  type FileEnding,
+  type FileQuestion,
+  type Side,
+} from "../../state/file-dialogs";
 import { registerRevert } from "./unsaved";
 import { crumbsOf, hasEnding, isAbsolute, joinPath, splitPath, withEnding } from "../../lib/path";
 
@@ -36,6 +42,33 @@ export function FileDialogs() {
         confirm={t("forms.revert.yes")}
         onCancel={() => done(() => question.answer(null))}
         onConfirm={() => done(() => question.answer(true))}
+      />
+    );
+  }
+  if (question.kind === "elsewhere") {
+    const choose = (side: Side | null) => done(() => question.answer(side));
+    return (
+      <Dialog
+        open
+        onClose={() => choose(null)}
+        title={t("shell.elsewhere.ask")}
+        description={
+          <>
+            <p>{question.records}</p>
+            <p>{t("shell.elsewhere.askText")}</p>
+          </>
+        }
+        data-testid={shellIds.elsewhere}
+        actions={
+          <>
+            <Button onClick={() => choose("theirs")} data-testid={shellIds.elsewhereTheirs}>
+              {t("shell.elsewhere.theirs")}
+            </Button>
+            <Button variant="primary" onClick={() => choose("mine")} data-testid={shellIds.elsewhereMine}>
+              {t("shell.elsewhere.mine")}
+            </Button>
+          </>
+        }
       />
     );
   }
@@ -83,7 +116,7 @@ function FileDialog({
   question,
   onDone,
 }: {
-  question: Exclude<FileQuestion, { kind: "revert" | "close" }>;
+  question: Exclude<FileQuestion, { kind: "revert" | "close" | "elsewhere" }>;
   onDone(path: string | null): void;
 }) {
   const saving = question.kind === "save";
