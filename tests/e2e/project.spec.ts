@@ -342,6 +342,48 @@ test("a file with conflict marks is merged record by record", async ({ app, page
   expect([saved.nodes.greet.title, saved.nodes.remark.config.text]).toEqual(["Ours", "Theirs, too"]);
 });
 
+test("what another program wrote to the file is merged when the graph is saved, and asked where both changed the same", async ({ app, page }) => {
+  const file = app.write("graphs/desk/graph.json", main);
+  const outside = (change: (made: ReturnType<typeof graph>) => void) => {
+    const made = JSON.parse(readFileSync(file, "utf8")) as ReturnType<typeof graph>;
+    change(made);
+    writeFileSync(file, JSON.stringify(made, null, 2));
+  };
+  const inFile = () => JSON.parse(readFileSync(file, "utf8")) as ReturnType<typeof graph>;
+  await app.open();
+  await app.openFile(file);
+  await app.node("greet").click();
+  await page.keyboard.press("d");
+  await expect(app.id("disabled")).toBeVisible();
+  outside((made) => (made.nodes.remark.config.text = "From outside"));
+  await page.keyboard.press("Control+s");
+  await expect(page.getByText("Saved, with the changes of another program")).toBeVisible();
+  await expect(app.id("save-state")).not.toHaveAttribute("data-dirty");
+  expect(inFile().nodes.remark.config.text).toBe("From outside");
+  expect(inFile().nodes.greet).toHaveProperty("disabled");
+  // Undo takes their changes out again, and redo brings them back.
+  await page.keyboard.press("Control+z");
+  await expect(app.node("remark")).not.toContainText("From outside");
+  await page.keyboard.press("Control+Shift+z");
+  await expect(app.node("remark")).toContainText("From outside");
+  // The same node here and there.
+  await app.node("greet").click();
+  await page.keyboard.press("d");
+  await expect(app.id("disabled")).toHaveCount(0);
+  outside((made) => (made.nodes.greet.title = "Theirs"));
+  await page.keyboard.press("Control+s");
+  await expect(app.id("conflict")).toContainText("File changed by another program");
+  await app.picture("conflict-disk", ["light", "dark"]);
+  await app.id("conflict-later").click();
+  await expect(app.node("greet")).toBeVisible();
+  await page.keyboard.press("Control+s");
+  await app.id("conflict-theirs-node:greet").click();
+  await app.id("conflict-use").click();
+  await expect(app.node("greet")).toContainText("Theirs");
+  await expect(app.id("save-state")).not.toHaveAttribute("data-dirty");
+  expect(inFile().nodes.greet).toMatchObject({ title: "Theirs", disabled: { way: "shout" } });
+});
+
 test("several nodes: alignment and what leads to them by keys, paste with incoming edges, favourites", async ({ app, page }) => {
   await app.openGraph(main);
   await page.evaluate(() => document.querySelector<HTMLElement>("[data-canvas]")?.focus());

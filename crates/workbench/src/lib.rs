@@ -33,11 +33,11 @@ use superstep_nodes::{ModelSettings, Registry};
 
 pub use base::files::{Staged, make_data_dir};
 pub use base::folders::default_data_dir;
+pub use base::instance::Instance;
 pub use base::logging::log;
 pub use events::hub::Subscription;
 pub use inbox::preview::{Previewer, WaitingQuestion, mark_done};
 pub use ipc::claim::Claimant;
-pub use ipc::instance::Instance;
 pub use ledger::{bookmarks, run_records, take_run_records};
 pub use memory::embedding::store_config;
 pub use models::connections::key_of as connection_key;
@@ -124,7 +124,7 @@ pub struct Workbench {
     /// What that folder holds, read once: it comes with the app and does not change.
     examples: OnceLock<Vec<Example>>,
     graphs_dir: PathBuf,
-    instance: ipc::instance::Instance,
+    instance: Arc<Instance>,
     hub: events::hub::Hub,
     documents: documents::Documents,
     opening: tokio::sync::Mutex<()>,
@@ -200,7 +200,8 @@ impl Workbench {
         let workbench = base::blocking(move || {
             let ledger = Arc::new(ledger::Ledger::open(&data_dir.join("workbench.db"))?);
             let workbench = Workbench {
-                instance: ipc::instance::Instance::enter(&data_dir)
+                instance: Instance::enter(&data_dir)
+                    .map(Arc::new)
                     .map_err(|e| Problem::file(text!("write to the data folder"), &data_dir, &e))?,
                 hub: events::hub::Hub::default(),
                 documents: documents::Documents::default(),

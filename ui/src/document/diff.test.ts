@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { byName, diffDocuments, joinSides, proposedChoices, unionOf } from "./diff";
-import type { DocumentRecord } from "./document";
+import { byName, diffDocuments, joinSides, mergedInto, proposedChoices, unionOf } from "./diff";
+import { GraphDocument, type DocumentRecord } from "./document";
 
 const before: DocumentRecord[] = [
   { id: "doc", value: { format: "superstep/1", name: "Desk" } },
@@ -170,5 +170,32 @@ describe("two versions of a document", () => {
       ["edge:1", "b", "removed"],
       ["edge:1 now", "c", "added"],
     ]);
+  });
+});
+
+describe("mergedInto", () => {
+  const graph = (title: string, ...more: DocumentRecord[]): DocumentRecord[] => [
+    { id: "doc", value: { format: "superstep/1", name: "Desk" } },
+    { id: "node:a", value: { kind: "assign", title } },
+    { id: "node:b", value: { kind: "assign" } },
+    ...more,
+  ];
+  const edge: DocumentRecord = { id: "edge:a->b", value: { from: "a", to: "b" } };
+  const added: DocumentRecord = { id: "node:c", value: { kind: "assign" } };
+
+  it("makes the open document what only one side changed, added or removed", () => {
+    const [ours, theirs, base] = [graph("Ours", edge), graph("Base", added), graph("Base", edge)];
+    const document = new GraphDocument();
+    document.reset(ours);
+    document.apply(
+      mergedInto(document.records(), joinSides(ours, theirs, proposedChoices(ours, theirs, base))),
+    );
+    expect(document.get("node:a")).toEqual({ kind: "assign", title: "Ours" });
+    expect(document.get("node:c")).toEqual({ kind: "assign" });
+    expect(document.get("edge:a->b")).toBeUndefined();
+  });
+
+  it("does nothing where both are alike", () => {
+    expect(mergedInto(graph("One", edge), graph("One", edge)).ops).toEqual([]);
   });
 });

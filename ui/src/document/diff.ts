@@ -4,7 +4,7 @@
  * conflict, one picture of two versions.
  */
 import type { DocumentRecord } from "./document";
-import { same } from "./patch";
+import { op, same, type Patch, type PatchOp } from "./patch";
 import { isObject, sectionOf, SECTIONS, type Json, type Section } from "./types";
 
 export type Change = "added" | "removed" | "changed";
@@ -164,6 +164,20 @@ export function joinSides(
   return joined
     .filter(({ id }) => !id.startsWith("layout:") || nodes.has(id.slice(7)) || id.startsWith("layout:__"))
     .toSorted((a, b) => rank(placed(a.id).section) - rank(placed(b.id).section));
+}
+
+/** The edit that turns `now` into `merged`; records that are alike stay as they are. */
+export function mergedInto(now: readonly DocumentRecord[], merged: readonly DocumentRecord[]): Patch {
+  const after = new Map(merged.map(({ id, value }) => [id, value]));
+  const before = new Map(now.map(({ id, value }) => [id, value]));
+  const ops: PatchOp[] = [];
+  // Edges before the nodes that they join.
+  for (const { id, value } of now.toReversed()) if (!after.has(id)) ops.push(op(id, value, undefined));
+  for (const { id, value } of merged) {
+    const was = before.get(id);
+    if (was === undefined || !same(was, value)) ops.push(op(id, was, value));
+  }
+  return { ops };
 }
 
 // Pictures

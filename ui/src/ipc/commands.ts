@@ -26,6 +26,7 @@ import type { ConnectionList } from "./bindings/ConnectionList";
 import type { ConnectionTested } from "./bindings/ConnectionTested";
 import type { CopyThread } from "./bindings/CopyThread";
 import type { DeleteThread } from "./bindings/DeleteThread";
+import type { DiskVersion } from "./bindings/DiskVersion";
 import type { EdgeReconsidered } from "./bindings/EdgeReconsidered";
 import type { EditByWhatIf } from "./bindings/EditByWhatIf";
 import type { EffectList } from "./bindings/EffectList";
@@ -186,6 +187,7 @@ export interface Commands {
   "graph.steps": [GraphRef, KeptSteps];
   "graph.git": [GraphRef, GitView];
   "graph.conflict": [GraphRef, ConflictView];
+  "graph.disk": [GraphRef, DiskVersion];
   "project.find": [FindText, TextFound];
   "project.replace": [ReplaceText, TextReplaced];
   "graph.types": [ReadTypes, StateTypes];

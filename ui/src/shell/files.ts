@@ -7,6 +7,7 @@ import { openFileDialog, saveFileDialog } from "../state/file-dialogs";
 import { host, rpc, RpcProblem } from "../ipc/client";
 import { splitPath } from "../lib/path";
 import { t } from "../lib/texts";
+import { mergeFile } from "./merge-file";
 import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
 async function guarded(work: () => Promise<void>): Promise<void> {
@@ -64,7 +65,7 @@ async function saveSomewhere(graphId: string): Promise<void> {
     await flush();
   }
   // Both kinds of dialog have asked before they answer with a file that is there.
-  await store(graphId, path, true);
+  await store(graphId, path, { overwrite: true });
 }
 
 /** A graph's name in words, from its file: `order-agent.json`, or the folder of a `graph.json`. */
@@ -83,15 +84,25 @@ function fileName(name: string): string {
   return stem || "graph";
 }
 
-async function store(graphId: string, path: string | undefined, overwrite = false): Promise<void> {
+interface Over {
+  readonly overwrite?: boolean;
+  /** What the file held when its changes were merged. */
+  readonly seen?: string;
+}
+
+async function store(graphId: string, path: string | undefined, over: Over = {}): Promise<void> {
+  const overwrite = over.overwrite ?? false;
   try {
-    const saved = await rpc("graph.save", { graphId, overwrite, ...(path === undefined ? {} : { path }) });
+    const seen = over.seen === undefined ? {} : { seen: over.seen };
+    const place = path === undefined ? {} : { path };
+    const saved = await rpc("graph.save", { graphId, overwrite, ...seen, ...place });
     markSaved(saved.path, saved.savedRev);
     // Edits of another window, which are in the file now, are shown.
     if (saved.savedRev !== useDocumentState.getState().rev) await lookElsewhere();
   } catch (thrown) {
     const problem = RpcProblem.from(thrown);
     if (overwrite || !OVERWRITABLE.has(problem.code)) throw thrown;
+    if (problem.code === "changed-on-disk" && (await merged(graphId))) return;
     // Someone else's words would be lost: that is the person's decision, not ours.
     showToast({
       tone: "problem",
@@ -99,9 +110,20 @@ async function store(graphId: string, path: string | undefined, overwrite = fals
       ...(problem.remedy ? { detail: problem.remedy } : {}),
       action: {
         label: t("shell.save.overwrite"),
-        run: () => void guarded(() => store(graphId, path, true)),
+        run: () => void guarded(() => store(graphId, path, { overwrite: true })),
       },
     });
+  }
+}
+
+/** Answers whether the changes in the file could be joined with the ones here, or are asked about. */
+async function merged(graphId: string): Promise<boolean> {
+  try {
+    await mergeFile(graphId, (seen) => guarded(() => store(graphId, undefined, { seen })));
+    return true;
+  } catch {
+    // The file is no graph any more, or is gone: the refusal says what can be done.
+    return false;
   }
 }
 

@@ -114,6 +114,11 @@ impl Fingerprint {
             text.len()
         ))
     }
+
+    /// Returns the identifier as text.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Returns the milliseconds since the epoch.

@@ -2,6 +2,7 @@
 
 pub(crate) mod files;
 pub(crate) mod folders;
+pub(crate) mod instance;
 pub(crate) mod logging;
 pub(crate) mod problem;
 pub(crate) mod values;

@@ -1,7 +1,7 @@
 //! Unsaved changes and past versions of documents, in the data folder.
 //!
 //! Each document has a *slot*: for a saved graph the hash of its path, for a draft its id. A slot holds `unsaved.json`
-//! while there are changes that are not in the user's file, `steps.json` with the steps of undo, and `history/` with
+//! while there are changes that are not in the user's file, and one more for each other program that has such changes, `steps.json` with the steps of undo, and `history/` with
 //! copies of earlier versions. All are whole texts written atomically, so a crash at any moment leaves the version before or the version after.
 
 use std::fs;
@@ -13,6 +13,7 @@ use superstep_document::{Document, Section};
 use superstep_nodes::document_hash;
 
 use crate::base::files::{self, Fingerprint};
+use crate::base::instance::Instance;
 use crate::wire::Json;
 
 /// Copies that are kept of one document.
@@ -51,6 +52,21 @@ pub(crate) struct Steps {
     pub(crate) steps: Json,
 }
 
+/// File of the unsaved changes of the first program that has some.
+const UNSAVED: &str = "unsaved.json";
+
+fn unsaved_in(path: &Path) -> Option<Unsaved> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}
+
+/// Removes a file that may not be there.
+fn removed(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Location of one document's copies.
 #[derive(Debug, Clone)]
 pub(crate) struct AutosaveSlot {
@@ -81,20 +97,61 @@ impl AutosaveSlot {
             .collect()
     }
 
+    /// Returns unsaved changes of every program, newest first, with their files.
+    fn all_unsaved(&self) -> Vec<(PathBuf, Unsaved)> {
+        let mut all: Vec<(PathBuf, Unsaved)> = fs::read_dir(&self.dir)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| {
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                name == UNSAVED || name.starts_with("unsaved-") && name.ends_with(".json")
+            })
+            .filter_map(|entry| Some((entry.path(), unsaved_in(&entry.path())?)))
+            .collect();
+        all.sort_by(|(_, a), (_, b)| b.saved_at.cmp(&a.saved_at));
+        all
+    }
+
+    /// Returns the newest unsaved changes, whoever holds them.
     pub(crate) fn read_unsaved(&self) -> Option<Unsaved> {
-        let text = fs::read_to_string(self.dir.join("unsaved.json")).ok()?;
-        serde_json::from_str(&text).ok()
+        self.all_unsaved().into_iter().map(|(_, unsaved)| unsaved).next()
     }
 
-    pub(crate) fn write_unsaved(&self, unsaved: &Unsaved) -> io::Result<()> {
-        files::write_atomic(&self.dir.join("unsaved.json"), &serde_json::to_vec(unsaved)?)
+    /// Returns the newest unsaved changes that no other living program holds.
+    pub(crate) fn left_unsaved(&self, here: &Instance) -> Option<Unsaved> {
+        let all = self.all_unsaved().into_iter().map(|(_, unsaved)| unsaved);
+        all.into_iter()
+            .find(|unsaved| !here.is_other_alive(&unsaved.instance))
     }
 
-    pub(crate) fn clear_unsaved(&self) -> io::Result<()> {
-        match fs::remove_file(self.dir.join("unsaved.json")) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+    /// Writes this program's unsaved changes. Those of another one that lives stay; what a dead one left becomes a copy.
+    pub(crate) fn write_unsaved(&self, unsaved: &Unsaved, here: &Instance) -> io::Result<()> {
+        let plain = self.dir.join(UNSAVED);
+        let own = self.dir.join(format!("unsaved-{}.json", here.id()));
+        let text = serde_json::to_vec(unsaved)?;
+        match unsaved_in(&plain).filter(|there| there.instance != unsaved.instance) {
+            Some(there) if here.is_other_alive(&there.instance) => return files::write_atomic(&own, &text),
+            Some(there) if there.text != unsaved.text => self.keep(&there.text)?,
+            _ => {}
         }
+        files::write_atomic(&plain, &text)?;
+        removed(&own)
+    }
+
+    /// Removes this program's unsaved changes. Those of another one that lives stay; what a dead one left becomes a copy.
+    pub(crate) fn clear_unsaved(&self, here: &Instance) -> io::Result<()> {
+        for (path, unsaved) in self.all_unsaved() {
+            if here.is_other_alive(&unsaved.instance) {
+                continue;
+            }
+            if unsaved.instance != here.id() {
+                self.keep(&unsaved.text)?;
+            }
+            removed(&path)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn read_steps(&self) -> Option<Steps> {
@@ -108,10 +165,7 @@ impl AutosaveSlot {
     }
 
     pub(crate) fn clear_steps(&self) -> io::Result<()> {
-        match fs::remove_file(self.dir.join("steps.json")) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        removed(&self.dir.join("steps.json"))
     }
 
     /// Removes the slot with everything in it.
@@ -338,6 +392,50 @@ mod tests {
     }
 
     #[test]
+    fn programs_that_have_one_graph_open_keep_their_unsaved_changes_apart() {
+        let root = tempfile::tempdir().unwrap();
+        let [one, two] = [(); 2].map(|()| Instance::enter(root.path()).unwrap());
+        let slot = AutosaveSlot::of_path(&root.path().join("autosave"), Path::new("/g/one.json"));
+        let write = |here: &Instance, text: &str, saved_at: &str| {
+            let unsaved = Unsaved {
+                graph_id: "graph-1".into(),
+                path: Some("/g/one.json".into()),
+                saved_at: saved_at.into(),
+                base: None,
+                instance: here.id().into(),
+                text: text.into(),
+            };
+            slot.write_unsaved(&unsaved, here).unwrap();
+        };
+        let left = |here: &Instance| slot.left_unsaved(here).map(|unsaved| unsaved.text);
+        write(&one, "one", "1");
+        write(&two, "two", "2");
+        write(&one, "one again", "3");
+        assert_eq!(left(&one).as_deref(), Some("one again"));
+        assert_eq!(left(&two).as_deref(), Some("two"));
+        slot.clear_unsaved(&one).unwrap();
+        assert_eq!(left(&one), None);
+        assert_eq!(
+            left(&two).as_deref(),
+            Some("two"),
+            "saving here forgets nothing of the other"
+        );
+        // What a dead one left is offered, and is a copy when somebody else saves instead.
+        write(&one, "one", "4");
+        drop(two);
+        let three = Instance::enter(root.path()).unwrap();
+        assert_eq!(left(&three).as_deref(), Some("two"));
+        slot.clear_unsaved(&one).unwrap();
+        assert_eq!(left(&three), None);
+        let copies: Vec<_> = slot
+            .copies()
+            .iter()
+            .filter_map(|copy| slot.read_copy(&copy.id()))
+            .collect();
+        assert_eq!(copies, ["two"]);
+    }
+
+    #[test]
     fn a_copy_is_kept_once_and_read_back() {
         let root = tempfile::tempdir().unwrap();
         let slot = AutosaveSlot::of_draft(root.path(), "draft-1");
@@ -362,18 +460,20 @@ mod tests {
     fn what_is_not_saved_is_written_read_and_forgotten() {
         let root = tempfile::tempdir().unwrap();
         assert_eq!(AutosaveSlot::all(&root.path().join("none")).len(), 0);
+        let data = tempfile::tempdir().unwrap();
+        let here = Instance::enter(data.path()).unwrap();
         let slot = AutosaveSlot::of_path(root.path(), Path::new("/g/one.json"));
         assert!(slot.read_unsaved().is_none());
-        slot.clear_unsaved().unwrap();
+        slot.clear_unsaved(&here).unwrap();
         let unsaved = Unsaved {
             graph_id: "graph-1".into(),
             path: Some("/g/one.json".into()),
             saved_at: "2026".into(),
             base: Some(Fingerprint::of("{}")),
-            instance: "ab".into(),
+            instance: here.id().into(),
             text: "{}".into(),
         };
-        slot.write_unsaved(&unsaved).unwrap();
+        slot.write_unsaved(&unsaved, &here).unwrap();
         let same = AutosaveSlot::of_path(root.path(), Path::new("/g/one.json"));
         let read = same.read_unsaved().unwrap();
         assert_eq!(
@@ -386,7 +486,7 @@ mod tests {
                 .is_none()
         );
         assert_eq!(AutosaveSlot::all(root.path()).len(), 1);
-        slot.clear_unsaved().unwrap();
+        slot.clear_unsaved(&here).unwrap();
         assert!(slot.read_unsaved().is_none());
         slot.keep("{}").unwrap();
         slot.remove().unwrap();

@@ -8,6 +8,7 @@ pub(crate) mod autosave;
 pub(crate) mod breakpoints;
 pub(crate) mod catalogue;
 mod conflict;
+mod disk;
 mod find;
 mod git;
 pub(crate) mod graphs;
@@ -73,6 +74,8 @@ struct DocumentState {
     autosaved_rev: u32,
     /// What the user's file held when it was last read or written here.
     disk: Option<Fingerprint>,
+    /// The graph that it held then, by its hash; `None` when that is not known.
+    disk_hash: Option<String>,
     /// Problems that only the text shows (see [`Document::parse`]).
     of_text: Vec<superstep_document::Diagnostic>,
     found: Findings,

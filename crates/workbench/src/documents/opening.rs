@@ -15,6 +15,7 @@ use crate::documents::autosave::{AutosaveSlot, Unsaved};
 use crate::session::name_of;
 use crate::wire::{GraphRef, GraphView, InsideView, NewGraph, NodeRef, OpenGraph, Problem, ReadInside};
 use superstep_document::text;
+use superstep_nodes::document_hash;
 
 impl Workbench {
     /// Brings back the drafts of sessions that are over.
@@ -22,8 +23,8 @@ impl Workbench {
         let root = self.autosave_dir();
         let mut drafts: Vec<(AutosaveSlot, Unsaved)> = AutosaveSlot::all(&root)
             .into_iter()
-            .filter_map(|slot| Some((slot.clone(), slot.read_unsaved()?)))
-            .filter(|(_, unsaved)| unsaved.path.is_none() && !self.instance.is_other_alive(&unsaved.instance))
+            .filter_map(|slot| Some((slot.clone(), slot.left_unsaved(&self.instance)?)))
+            .filter(|(_, unsaved)| unsaved.path.is_none())
             .collect();
         drafts.sort_by(|a, b| a.1.graph_id.cmp(&b.1.graph_id));
         for (slot, unsaved) in drafts {
@@ -32,8 +33,18 @@ impl Workbench {
     }
 
     /// Creates an open document from unsaved changes.
-    fn recovered(&self, slot: AutosaveSlot, unsaved: Unsaved, path: Option<PathBuf>) -> Arc<OpenDocument> {
+    fn recovered(
+        &self,
+        slot: AutosaveSlot,
+        unsaved: Unsaved,
+        file: Option<(PathBuf, Option<&str>)>,
+    ) -> Arc<OpenDocument> {
         let (document, of_text) = Document::parse(&unsaved.text);
+        let (path, disk) = file.unzip();
+        let disk_hash = disk
+            .flatten()
+            .filter(|text| unsaved.base.as_ref() == Some(&Fingerprint::of(text)))
+            .map(|text| document_hash(&Document::parse(text).0));
         let id = if path.is_none() {
             unsaved.graph_id
         } else {
@@ -49,6 +60,7 @@ impl Workbench {
                 saved_rev: 0,
                 autosaved_rev: 1,
                 disk: unsaved.base,
+                disk_hash,
                 of_text,
                 found: Findings::default(),
                 recovered_at: Some(unsaved.saved_at),
@@ -84,6 +96,7 @@ impl Workbench {
             saved_rev: 0,
             autosaved_rev: 0,
             disk: None,
+            disk_hash: None,
             of_text,
             found: Findings::default(),
             recovered_at: None,
@@ -153,18 +166,18 @@ impl Workbench {
         }
         let slot = AutosaveSlot::of_path(&self.autosave_dir(), path);
         let text = read_text(path)?;
-        let unsaved = slot.read_unsaved().filter(|unsaved| {
-            !self.instance.is_other_alive(&unsaved.instance) && Some(&unsaved.text) != text.as_ref()
-        });
-        let open = match (text, unsaved) {
+        let unsaved = slot.left_unsaved(&self.instance);
+        let unsaved = unsaved.filter(|unsaved| Some(&unsaved.text) != text.as_ref());
+        let open = match (&text, unsaved) {
             // A file that is gone but has unsaved changes can be brought back whole.
-            (_, Some(unsaved)) => self.recovered(slot, unsaved, Some(path.to_path_buf())),
+            (_, Some(unsaved)) => self.recovered(slot, unsaved, Some((path.to_path_buf(), text.as_deref()))),
             (None, None) => {
                 let missing = io::Error::from(io::ErrorKind::NotFound);
                 return Err(Problem::file(text!("open"), path, &missing));
             }
             (Some(text), None) => {
-                let (document, of_text) = Document::parse(&text);
+                let (document, of_text) = Document::parse(text);
+                let disk_hash = Some(document_hash(&document));
                 let of_text = match conflict::diagnostic(&document) {
                     Some(conflict) => vec![conflict],
                     None => of_text,
@@ -178,7 +191,8 @@ impl Workbench {
                         rev: 0,
                         saved_rev: 0,
                         autosaved_rev: 0,
-                        disk: Some(Fingerprint::of(&text)),
+                        disk: Some(Fingerprint::of(text)),
+                        disk_hash,
                         of_text,
                         found: Findings::default(),
                         recovered_at: None,

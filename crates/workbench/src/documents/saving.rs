@@ -11,10 +11,12 @@ use super::opening::{graph_file, read_text};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
+use crate::base::instance::Instance;
 use crate::documents::autosave::AutosaveSlot;
 use crate::session::name_of;
 use crate::wire::{CloseGraph, Empty, Problem, SaveGraph, Saved};
 use superstep_document::{Text, text};
+use superstep_nodes::document_hash;
 
 /// Returns where a graph is saved: under the given name, else where it was.
 fn saved_to(named: Option<&str>, old: Option<&Path>) -> Result<PathBuf, Problem> {
@@ -42,12 +44,15 @@ struct NewFile {
     /// The text as it was opened, unless it is among the copies already.
     before: Option<String>,
     overwrite: bool,
+    /// What the file may hold besides: somebody saw it, and its changes are in the text.
+    seen: Option<String>,
     /// The file is the one that the graph has had.
     same_place: bool,
     /// The graph has had no file.
     drafted: bool,
     slot: AutosaveSlot,
     old_slot: AutosaveSlot,
+    instance: Arc<Instance>,
 }
 
 impl NewFile {
@@ -60,7 +65,8 @@ impl NewFile {
         if let Some(there) = there {
             let found = Fingerprint::of(&there);
             let known = found == self.fingerprint || (self.same_place && self.disk.as_ref() == Some(&found));
-            if !known && !self.overwrite {
+            let seen = self.seen.as_deref() == Some(found.as_str());
+            if !known && !seen && !self.overwrite {
                 return Err(if self.same_place {
                     Problem::new("changed-on-disk", text!("{path} was changed outside since it was opened.", path = self.target.display().to_string()))
                         .remedy(text!("Save under another name, or write over it: the version on disk is kept among the earlier versions."))
@@ -90,7 +96,7 @@ impl NewFile {
         if self.drafted {
             let _ = self.old_slot.remove();
         } else if !self.same_place {
-            let _ = self.old_slot.clear_unsaved();
+            let _ = self.old_slot.clear_unsaved(&self.instance);
             // They lead to what is now in the other file.
             let _ = self.old_slot.clear_steps();
         }
@@ -120,8 +126,9 @@ impl Workbench {
                 state.before.clone(),
             )
         };
+        let instance = self.instance.clone();
         let written = blocking(move || {
-            slot.write_unsaved(&unsaved)
+            slot.write_unsaved(&unsaved, &instance)
                 .map_err(|e| Problem::at(text!("autosave to"), text!("the data folder"), &e))?;
             if let Some(before) = before {
                 slot.keep(&before)
@@ -161,7 +168,7 @@ impl Workbench {
     pub(crate) async fn graph_save(self: &Arc<Self>, request: SaveGraph) -> Result<Saved, Problem> {
         let open = self.document(&request.graph_id)?;
         let _io = open.io.lock().await;
-        let (text, rev, old_path, disk, old_slot, before) = {
+        let (text, hash, rev, old_path, disk, old_slot, before) = {
             let state = open.state.lock();
             if state.document.source().is_some() {
                 return Err(Problem::new(
@@ -172,6 +179,7 @@ impl Workbench {
             }
             (
                 state.document.to_text(),
+                document_hash(&state.document),
                 state.rev,
                 state.path.clone(),
                 state.disk.clone(),
@@ -198,10 +206,12 @@ impl Workbench {
             disk,
             before,
             overwrite: request.overwrite,
+            seen: request.seen,
             same_place,
             drafted: old_path.is_none(),
             slot: slot.clone(),
             old_slot,
+            instance: self.instance.clone(),
         };
         blocking(move || file.write()).await??;
         let (name, clean) = {
@@ -209,6 +219,7 @@ impl Workbench {
             state.path = Some(path.clone());
             state.slot = slot.clone();
             state.disk = Some(fingerprint);
+            state.disk_hash = Some(hash);
             state.saved_rev = rev;
             state.before = None;
             state.of_text.clear();
@@ -218,7 +229,8 @@ impl Workbench {
         // Elsewhere a folder that nodes name may be missing. The file is written, whatever comes of this.
         let _ = self.check_open(&open).await;
         if clean {
-            let _ = blocking(move || slot.clear_unsaved()).await;
+            let instance = self.instance.clone();
+            let _ = blocking(move || slot.clear_unsaved(&instance)).await;
         }
         match &old_path {
             None => self.ledger.moved(&open.id, &path.to_string_lossy())?,
@@ -243,12 +255,13 @@ impl Workbench {
                 state.closed = true;
                 (state.slot.clone(), state.path.is_none())
             };
+            let instance = self.instance.clone();
             blocking(move || {
                 if draft {
                     slot.remove()
                 } else {
                     let _ = slot.clear_steps();
-                    slot.clear_unsaved()
+                    slot.clear_unsaved(&instance)
                 }
             })
             .await?

@@ -8,7 +8,7 @@ use superstep::checkpoint::{ClaimRequest, ClaimView, Holder, StorageError, TakeO
 use superstep::{Checkpointer, ThreadId};
 
 use crate::Workbench;
-use crate::ipc::instance::Instance;
+use crate::base::instance::Instance;
 use crate::wire::Problem;
 
 impl Instance {

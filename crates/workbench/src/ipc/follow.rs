@@ -13,7 +13,7 @@ use super::client::{Happened, Peer};
 use super::message::storage_of;
 use crate::Workbench;
 use crate::base::blocking;
-use crate::ipc::instance;
+use crate::base::instance;
 use crate::wire::{AppEvent, RunStatus};
 
 /// A program that could not be followed is tried again after this time.

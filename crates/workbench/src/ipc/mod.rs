@@ -12,10 +12,10 @@ mod client;
 mod follow;
 mod handover;
 mod host;
-pub(crate) mod instance;
 mod message;
 #[cfg(unix)]
 mod serve;
+#[cfg(unix)]
 mod socket_path;
 mod storage;
 #[cfg(all(test, unix))]
@@ -36,11 +36,10 @@ pub(crate) use follow::{Followed, follow};
 pub use handover::{Ending, HandedGraph, HandedRun, Reported, Streamed, content_of};
 pub(crate) use handover::{Handed, Report};
 pub use message::{Hello, storage_of};
-pub(crate) use socket_path::is_of as is_socket_of;
 pub use storage::Remote;
 
+use crate::base::instance::Instance;
 use crate::events::hub::Subscription;
-use crate::ipc::instance::Instance;
 use crate::wire::{Json, Problem, RunView};
 
 /// A run that was handed over, and what it reports.
@@ -118,7 +117,7 @@ impl Drop for Listener {
 /// Returns the running programs of a data folder whose sockets answer.
 pub async fn running(data_dir: &std::path::Path) -> Vec<Peer> {
     let mut found = Vec::new();
-    for (_, socket) in crate::ipc::instance::sockets(data_dir) {
+    for (_, socket) in crate::base::instance::sockets(data_dir) {
         if let Ok((peer, _)) = Peer::connect(&socket).await {
             found.push(peer);
         }

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::message::{Answer, MOST_BYTES, Request, VERSION, is_of_threads};
 use super::{HandedRun, Host, socket_path};
+use crate::base::instance::Instance;
 use crate::events::hub::Subscription;
-use crate::ipc::instance::Instance;
 use crate::wire::Problem;
 use superstep_document::{Text, text};
 

@@ -1,23 +1,18 @@
 //! Where sockets are: in a private folder of the data folder, or, because the address of a socket is short, in one of the
 //! user's other private folders.
 
-use std::ffi::OsStr;
-use std::path::Path;
-#[cfg(unix)]
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::base::instance::SOCKET_ENDING;
 
 /// Bytes that fit into the address of a socket on every system, without the zero at the end.
-#[cfg(unix)]
 const LONGEST: usize = 103;
-/// What the names of sockets end in.
-const ENDING: &str = "sock";
 
 /// Returns a path for the socket of an instance; its folder exists and is private.
-#[cfg(unix)]
 pub(crate) fn of(data_dir: &Path, id: &str) -> std::io::Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let user = rustix::process::geteuid().as_raw();
-    let name = format!("{id}.{ENDING}");
+    let name = format!("{id}.{SOCKET_ENDING}");
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let folders = [
         Some(data_dir.join("sockets")),
@@ -42,7 +37,6 @@ pub(crate) fn of(data_dir: &Path, id: &str) -> std::io::Result<PathBuf> {
 }
 
 /// Makes a folder that only this user may enter, or sees that it is one.
-#[cfg(unix)]
 fn private(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
     match std::fs::DirBuilder::new().mode(0o700).create(folder) {
@@ -60,18 +54,12 @@ fn private(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Checks by its name whether a path is the socket of an instance. Nothing else is connected to, or removed.
-pub(crate) fn is_of(path: &Path, id: &str) -> bool {
-    path.is_absolute()
-        && path.extension() == Some(OsStr::new(ENDING))
-        && path.file_stem() == Some(OsStr::new(id))
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::base::instance::is_socket_of;
 
     #[test]
     fn a_folder_that_others_may_enter_is_not_used() {
@@ -97,6 +85,10 @@ mod tests {
             place.as_os_str().len() <= LONGEST && !place.starts_with(&long),
             "{place:?}"
         );
-        assert!(is_of(&place, "ab") && !is_of(&place, "a") && !is_of(Path::new("ab.sock"), "ab"));
+        assert!(
+            is_socket_of(&place, "ab")
+                && !is_socket_of(&place, "a")
+                && !is_socket_of(Path::new("ab.sock"), "ab")
+        );
     }
 }

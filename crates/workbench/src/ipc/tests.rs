@@ -8,8 +8,8 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 
-use super::instance;
 use super::*;
+use crate::base::instance;
 use crate::wire::{AppEvent, RunStatus};
 use crate::{Options, Workbench};
 

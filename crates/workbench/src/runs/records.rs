@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::base::files;
+use crate::base::instance::Instance;
 use crate::events::hub::{Hub, Subscription};
-use crate::ipc::instance::Instance;
 use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
 use crate::ledger::{BackgroundWriter, Ledger, RunLog, RunRow, StoredEvents};
 use crate::runs::{Recorder, StopHandle, status_of, stop_of};

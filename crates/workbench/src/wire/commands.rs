@@ -30,6 +30,7 @@ macro_rules! for_each_command {
             "graph.steps" => graph_steps(GraphRef) -> KeptSteps,
             "graph.git" => graph_git(GraphRef) -> GitView,
             "graph.conflict" => graph_conflict(GraphRef) -> ConflictView,
+            "graph.disk" => graph_disk(GraphRef) -> DiskVersion,
             "project.find" => project_find(FindText) -> TextFound,
             "project.replace" => project_replace(ReplaceText) -> TextReplaced,
             "graph.types" => graph_types(ReadTypes) -> StateTypes,

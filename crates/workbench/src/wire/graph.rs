@@ -261,6 +261,23 @@ pub struct SaveGraph {
     /// Write over another file that is in the way, or over changes made outside since it was opened.
     #[serde(default)]
     pub overwrite: bool,
+    /// Write over changes made outside when they are these: `seen` of `graph.disk`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub seen: Option<String>,
+}
+
+/// Answer of `graph.disk`: the graph as its file holds it now.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct DiskVersion {
+    /// Name of what the file holds, for `graph.save`.
+    pub seen: String,
+    /// The graph in the file.
+    pub records: Vec<Record>,
+    /// The graph as it was read or written here last, when a copy of it is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub base: Option<Vec<Record>>,
 }
 
 /// Answer of `graph.save`.

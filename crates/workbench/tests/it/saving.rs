@@ -288,6 +288,64 @@ async fn a_copy_under_another_name_leaves_the_first_file_as_it_was() {
 }
 
 #[tokio::test]
+async fn a_file_that_was_changed_outside_is_read_with_what_both_began_with_and_written_over_when_it_was_seen()
+{
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    let path = write(dir.path(), "one.json", "One");
+    let id = open(&app, &path).await["graphId"].clone();
+    let name_of = |records: &serde_json::Value| {
+        let records = records.as_array().unwrap().iter();
+        let head = records.clone().find(|record| record["id"] == "doc").unwrap();
+        head["value"]["name"].as_str().unwrap().to_owned()
+    };
+    for round in ["since it was opened", "since it was saved"] {
+        let before = fs::read_to_string(&path).unwrap();
+        rename(&app, &id, &format!("Ours {round}")).await;
+        let theirs = write(dir.path(), "one.json", "Theirs");
+        assert_eq!(theirs, path);
+        let refused = app.refused("graph.save", json!({"graphId": id})).await;
+        assert_eq!(refused.code, "changed-on-disk");
+        let disk = app.ok("graph.disk", json!({"graphId": id})).await;
+        assert_eq!(name_of(&disk["records"]), "Theirs");
+        assert!(
+            before.contains(&format!("{:?}", name_of(&disk["base"]))),
+            "{round}"
+        );
+        // What nobody saw is not written over.
+        write(dir.path(), "one.json", "Later");
+        let seen = json!({"graphId": id, "seen": disk["seen"]});
+        assert_eq!(
+            app.refused("graph.save", seen.clone()).await.code,
+            "changed-on-disk"
+        );
+        write(dir.path(), "one.json", "Theirs");
+        app.ok("graph.save", seen).await;
+        assert!(
+            fs::read_to_string(&path)
+                .unwrap()
+                .contains(&format!("Ours {round}"))
+        );
+    }
+    let copies = app.ok("graph.versions", json!({"graphId": id})).await;
+    assert!(
+        copies["versions"].as_array().unwrap().len() > 1,
+        "theirs is kept: {copies}"
+    );
+    // A file that is no graph, or is gone, is said.
+    fs::write(&path, "no graph").unwrap();
+    assert_eq!(
+        app.refused("graph.disk", json!({"graphId": id})).await.code,
+        "unreadable-file"
+    );
+    fs::remove_file(&path).unwrap();
+    assert_eq!(
+        app.refused("graph.disk", json!({"graphId": id})).await.code,
+        "not-found"
+    );
+}
+
+#[tokio::test]
 async fn unsaved_changes_outlive_the_file_and_go_when_they_are_given_up() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");

@@ -9,11 +9,11 @@ import { Spinner } from "../../components/Spinner";
 import {
   diffDocuments,
   joinSides,
+  mergedInto,
   proposedChoices,
   type Chosen,
   type RecordChange,
 } from "../../document/diff";
-import { op, type PatchOp } from "../../document/patch";
 import { doc, useDocumentState, useDocumentVersion } from "../../document/store";
 import { edit } from "../../document/edit";
 import type { ConflictView as View } from "../../ipc/bindings/ConflictView";
@@ -30,8 +30,9 @@ export function useConflicted(): boolean {
   const version = useDocumentVersion();
   return useMemo(() => {
     void version;
-    // What was taken over is a graph; undo leads back here.
-    return conflict !== null && conflict.graphId === graphId && doc.records().length <= 1;
+    if (conflict === null || conflict.graphId !== graphId) return false;
+    // What was taken over of a file with marks is a graph; undo leads back here.
+    return conflict.save !== undefined || doc.records().length <= 1;
   }, [conflict, graphId, version]);
 }
 
@@ -52,10 +53,10 @@ export function ConflictView() {
       </div>
     );
   }
-  return <Sides key={conflict.graphId} view={conflict.view} />;
+  return <Sides key={conflict.graphId} view={conflict.view} save={conflict.save} />;
 }
 
-function Sides({ view }: { view: View }) {
+function Sides({ view, save }: { view: View; save: (() => Promise<void>) | undefined }) {
   const [ours, theirs, base] = useMemo(
     () => [
       recordsOf(view.ours.records),
@@ -76,8 +77,10 @@ function Sides({ view }: { view: View }) {
   };
   const all = [...diff.records.map(({ id }) => id), ...diff.moved.map((name) => `layout:${name}`)];
   const use = () => {
-    const ops: PatchOp[] = joinSides(ours, theirs, chosen).map(({ id, value }) => op(id, doc.get(id), value));
-    edit(t("conflict.edit"), { ops });
+    edit(t("conflict.edit"), mergedInto(doc.records(), joinSides(ours, theirs, chosen)));
+    if (save === undefined) return;
+    useConflict.setState({ conflict: null });
+    void save();
   };
   return (
     <section
@@ -88,9 +91,13 @@ function Sides({ view }: { view: View }) {
       <header className="flex shrink-0 flex-col gap-2 border-b border-line p-4 pl-12">
         <h2 className="flex items-center gap-2 text-base font-semibold">
           <GitMerge size={16} aria-hidden />
-          {t("conflict.title")}
+          {t(save ? "conflict.disk" : "conflict.title")}
         </h2>
-        <p className={hintClass}>{t("conflict.help", { ours: view.ours.name, theirs: view.theirs.name })}</p>
+        <p className={hintClass}>
+          {save
+            ? t("conflict.diskHelp")
+            : t("conflict.help", { ours: view.ours.name, theirs: view.theirs.name })}
+        </p>
         <div className="flex flex-wrap items-center gap-2">
           <Button size="small" onClick={() => choose(all, "ours")} data-testid={gitIds.allOurs}>
             {t("conflict.all", { side: view.ours.name })}
@@ -102,8 +109,13 @@ function Sides({ view }: { view: View }) {
           <span className="text-xs text-text-2 tabular-nums" role="status">
             {open === 0 ? t("conflict.ready") : tn("conflict.open.one", "conflict.open.many", open)}
           </span>
+          {save && (
+            <Button onClick={() => useConflict.setState({ conflict: null })} data-testid={gitIds.later}>
+              {t("conflict.later")}
+            </Button>
+          )}
           <Button variant="primary" disabled={open > 0} onClick={use} data-testid={gitIds.useResult}>
-            {t("conflict.use")}
+            {t(save ? "conflict.save" : "conflict.use")}
           </Button>
         </div>
       </header>

@@ -20,6 +20,8 @@ export interface Conflict {
   readonly graphId: string;
   readonly view: ConflictView | null;
   readonly problem: RpcProblem | null;
+  /** Saves what was merged. Set where the file was changed by another program, so that the graph is shown no more until then. */
+  readonly save?: () => Promise<void>;
 }
 
 /** The conflict of the graph that is shown. It stays until the graph is saved or left, so that undo leads back to it. */

@@ -1,3 +1,3 @@
 export { ChangesPanel } from "./ChangesPanel";
 export { ConflictView, useConflicted } from "./ConflictView";
-export { followGit, useGit } from "./git";
+export { followGit, useConflict, useGit } from "./git";

@@ -15,4 +15,8 @@ path?: string,
 /**
  * Write over another file that is in the way, or over changes made outside since it was opened.
  */
-overwrite: boolean, };
+overwrite: boolean, 
+/**
+ * Write over changes made outside when they are these: `seen` of `graph.disk`.
+ */
+seen?: string, };

@@ -12,4 +12,5 @@ export const gitIds = {
   choice: (id: string) => `conflict-choice-${id}`,
   side: (id: string, side: string) => `conflict-${side}-${id}`,
   useResult: "conflict-use",
+  later: "conflict-later",
 };

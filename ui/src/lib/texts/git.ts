@@ -36,4 +36,13 @@ export const git = {
   "conflict.unset": "Not set",
   "conflict.layoutOnly": "Both sides are the same graph.",
   "conflict.edit": "resolve the conflict",
+  "conflict.disk": "File changed by another program",
+  "conflict.diskHelp":
+    "The same parts were changed here and in the file. Choose what to keep for each difference; then the file is saved.",
+  "conflict.here": "This window",
+  "conflict.file": "The file",
+  "conflict.later": "Not now",
+  "conflict.save": "Merge and save",
+  "conflict.merged": "Saved, with the changes of another program",
+  "conflict.mergeEdit": "merge the changes of another program",
 } as const;

@@ -38,4 +38,12 @@ export const git: Record<keyof typeof english, string> = {
   "conflict.unset": "未设置",
   "conflict.layoutOnly": "双方是同一个图。",
   "conflict.edit": "解决冲突",
+  "conflict.disk": "文件已被其他程序修改",
+  "conflict.diskHelp": "此处和文件中修改了相同的部分。为每处差异选择要保留的内容，然后保存文件。",
+  "conflict.here": "此窗口",
+  "conflict.file": "文件",
+  "conflict.later": "暂不处理",
+  "conflict.save": "合并并保存",
+  "conflict.merged": "已保存，并合并了其他程序的更改",
+  "conflict.mergeEdit": "合并其他程序的更改",
 };

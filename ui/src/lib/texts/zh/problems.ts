@@ -805,6 +805,9 @@ export const problems: Readonly<Record<string, string>> = {
   "{path} was changed outside since it was opened.": "{path} 在打开之后被外部程序更改。",
   "Save under another name, or write over it: the version on disk is kept among the earlier versions.":
     "用其他名称保存，或覆盖它：磁盘上的版本会保留在早期版本中。",
+  "{path} does not exist any more.": "{path} 已不存在。",
+  "Save the graph to write it again.": "保存该图以重新写入文件。",
+  "{path} is no graph any more.": "{path} 已不再是图。",
   "{path} already exists.": "{path} 已存在。",
   "Choose another name, or write over it.": "选择其他名称，或覆盖它。",
   "autosave to": "自动保存到",

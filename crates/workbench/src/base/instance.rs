@@ -3,11 +3,13 @@
 //! another living process is doing. Each process holds a lock on a file of its own: the system lets go of the lock
 //! when the process ends, however it ends.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::ipc;
+/// What the names of sockets end in.
+pub(crate) const SOCKET_ENDING: &str = "sock";
 
 /// This process's presence in a data folder.
 #[derive(Debug)]
@@ -89,10 +91,17 @@ impl Instance {
     }
 }
 
+/// Checks by its name whether a path is the socket of an instance. Nothing else is connected to, or removed.
+pub(crate) fn is_socket_of(path: &Path, id: &str) -> bool {
+    path.is_absolute()
+        && path.extension() == Some(OsStr::new(SOCKET_ENDING))
+        && path.file_stem() == Some(OsStr::new(id))
+}
+
 /// Returns the socket that is recorded in the file of an instance.
 fn socket_in(lock: &Path, id: &str) -> Option<PathBuf> {
     let socket = PathBuf::from(fs::read_to_string(lock).ok()?);
-    ipc::is_socket_of(&socket, id).then_some(socket)
+    is_socket_of(&socket, id).then_some(socket)
 }
 
 /// Returns the sockets where the processes of a data folder accept connections, by instance. Some may have ended.
