@@ -1,6 +1,6 @@
 /** A server with a data folder of its own for each test, and short words for what a person does. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { expect, test as base, type Locator, type Page } from "@playwright/test";
@@ -134,6 +134,9 @@ export class Superstep {
     await this.page.keyboard.press("Control+o");
     await this.id("file-path").fill(file);
     await this.page.keyboard.press("Enter");
+    // Another graph may be shown until then, with nodes of the same names.
+    const { name } = JSON.parse(readFileSync(file, "utf8")) as { name?: unknown };
+    if (typeof name === "string") await expect(this.id("graph-name")).toHaveText(name);
     await expect(this.id("canvas")).toBeVisible();
   }
 
