@@ -2,6 +2,7 @@
 //! why it went where it did, and which items of long-term memory it used. Nothing that runs depends on it; old threads have none.
 
 use std::fmt::{self, Write as _};
+use std::sync::{Arc, LazyLock};
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -151,8 +152,20 @@ impl From<&Value> for RecordedValue {
     }
 }
 
+/// Returns a key of a stored record. It is made once: a run records two decisions a step.
+macro_rules! key {
+    ($name:literal) => {{
+        static KEY: LazyLock<Name> = LazyLock::new(|| $name.into());
+        Arc::clone(&KEY)
+    }};
+}
+
 /// Shortens an expression for the record: only the beginning of a long one is kept.
 pub(crate) fn shortened(expression: &str) -> Name {
+    // No text has more letters than bytes.
+    if expression.len() <= LONGEST_EXPRESSION {
+        return expression.into();
+    }
     match expression.char_indices().nth(LONGEST_EXPRESSION) {
         Some((end, _)) => format!("{}…", &expression[..end]).into(),
         None => expression.into(),
@@ -162,11 +175,11 @@ pub(crate) fn shortened(expression: &str) -> Name {
 impl RecordedValue {
     pub(super) fn to_value(&self) -> Value {
         match self {
-            Self::Whole(value) => object([("value", value.clone())]),
+            Self::Whole(value) => Value::Object([(key!("value"), value.clone())].into_iter().collect()),
             Self::Large { size, hash } => {
                 let mut object = Object::new();
-                object.insert("size", size.map(|size| size as u64));
-                object.insert("hash", hash.clone());
+                object.insert(key!("size"), size.map(|size| size as u64));
+                object.insert(key!("hash"), hash.clone());
                 Value::Object(object)
             }
         }
@@ -183,10 +196,6 @@ impl RecordedValue {
     }
 }
 
-fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
-    Value::Object(entries.into_iter().collect())
-}
-
 fn names(names: &[Name]) -> Value {
     Value::Array(names.iter().cloned().map(Value::String).collect())
 }
@@ -200,11 +209,11 @@ fn names_of(value: Option<&Value>) -> Vec<Name> {
 impl TriedCondition {
     fn to_value(&self) -> Value {
         let mut entries = Object::new();
-        entries.insert("label", self.label.clone());
+        entries.insert(key!("label"), self.label.clone());
         if let Some(expression) = &self.expression {
-            entries.insert("expression", expression.clone());
+            entries.insert(key!("expression"), expression.clone());
         }
-        entries.insert("held", self.held);
+        entries.insert(key!("held"), self.held);
         Value::Object(entries)
     }
 
@@ -220,47 +229,47 @@ impl TriedCondition {
 impl Decision {
     /// Leaves out what goes beyond the longest lists.
     pub(crate) fn bounded(mut self) -> Self {
-        let mut lengths = vec![self.to.len()];
+        let mut longest = self.to.len();
         self.to.truncate(MOST_ENTRIES);
         if let Some(reason) = &mut self.reason {
-            lengths.extend([reason.values.len(), reason.conditions.len()]);
+            longest = longest.max(reason.values.len()).max(reason.conditions.len());
             reason.values.truncate(MOST_ENTRIES);
             reason.conditions.truncate(MOST_ENTRIES);
         }
-        self.cut |= lengths.iter().any(|length| *length > MOST_ENTRIES);
+        self.cut |= longest > MOST_ENTRIES;
         self
     }
 
     fn to_value(&self) -> Value {
-        let mut entries = Object::new();
+        let mut entries = Object::with_capacity(5);
         if let Some(edge) = &self.edge {
-            entries.insert("edge", edge.clone());
+            entries.insert(key!("edge"), edge.clone());
         }
-        entries.insert("to", names(&self.to));
+        entries.insert(key!("to"), names(&self.to));
         if self.packets > 0 {
-            entries.insert("packets", self.packets as u64);
+            entries.insert(key!("packets"), self.packets as u64);
         }
         if let Some(reason) = &self.reason {
             if let Some(expression) = &reason.expression {
-                entries.insert("expression", expression.clone());
+                entries.insert(key!("expression"), expression.clone());
             }
             if let Some(result) = &reason.result {
-                entries.insert("result", result.to_value());
+                entries.insert(key!("result"), result.to_value());
             }
             if !reason.values.is_empty() {
                 let values = reason.values.iter();
                 let values: Object = values
                     .map(|(key, value)| (key.clone(), value.to_value()))
                     .collect();
-                entries.insert("values", values);
+                entries.insert(key!("values"), values);
             }
             if !reason.conditions.is_empty() {
                 let conditions: List = reason.conditions.iter().map(TriedCondition::to_value).collect();
-                entries.insert("conditions", conditions);
+                entries.insert(key!("conditions"), conditions);
             }
         }
         if self.cut {
-            entries.insert("cut", true);
+            entries.insert(key!("cut"), true);
         }
         Value::Object(entries)
     }
@@ -303,25 +312,25 @@ impl TaskRecord {
         let mut entries = Object::new();
         match &self.reads {
             KeysRead::Unknown => {}
-            KeysRead::All => drop(entries.insert("reads", "*")),
-            KeysRead::Keys(keys) => drop(entries.insert("reads", names(keys))),
+            KeysRead::All => drop(entries.insert(key!("reads"), "*")),
+            KeysRead::Keys(keys) => drop(entries.insert(key!("reads"), names(keys))),
         }
         if !self.decisions.is_empty() {
             let decisions: List = self.decisions.iter().map(Decision::to_value).collect();
-            entries.insert("decisions", decisions);
+            entries.insert(key!("decisions"), decisions);
         }
         if !self.memory.is_empty() {
             let uses: List = self.memory.iter().map(MemoryUse::to_value).collect();
-            entries.insert("memory", uses);
+            entries.insert(key!("memory"), uses);
         }
         if self.memory_cut {
-            entries.insert("memory_cut", true);
+            entries.insert(key!("memory_cut"), true);
         }
         if self.pinned {
-            entries.insert("pinned", true);
+            entries.insert(key!("pinned"), true);
         }
         if let Some(summary) = &self.summary {
-            entries.insert("summary", &**summary);
+            entries.insert(key!("summary"), &**summary);
         }
         Value::Object(entries)
     }

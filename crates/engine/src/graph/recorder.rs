@@ -39,16 +39,18 @@ impl Recorder {
     /// Notes that a key of the state was read, and its value.
     pub fn read(&self, key: &str, value: Option<&Value>) {
         let mut notes = self.0.lock();
+        let mut made = None;
+        let mut name = || made.get_or_insert_with(|| Name::from(key)).clone();
         // What edges read decides where the run goes on, not what the node wrote.
         let of_node = !notes.node_ended;
         if let KeysRead::Keys(keys) = &mut notes.record.reads
             && of_node
             && !keys.iter().any(|known| **known == *key)
         {
-            keys.push(key.into());
+            keys.push(name());
         }
         if !notes.read.iter().any(|(known, _)| **known == *key) {
-            notes.read.push((key.into(), value.cloned()));
+            notes.read.push((name(), value.cloned()));
         }
     }
 

@@ -102,6 +102,12 @@ impl Object {
     pub fn new() -> Self {
         Self::default()
     }
+    /// Creates an empty object that has room for `keys` keys.
+    pub(crate) fn with_capacity(keys: usize) -> Self {
+        let mut entries = ObjectEntries::default();
+        entries.list.reserve(keys);
+        Self(Arc::new(entries))
+    }
     /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.0.list.len()
