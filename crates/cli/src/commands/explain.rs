@@ -112,6 +112,11 @@ fn line(write: &ValueWrite, depth: usize) -> String {
                 write.written.ts
             )
         }
+        WriteOrigin::Older => format!(
+            "a step before it (look on with --checkpoint {} and the path {})",
+            write.written.id,
+            write.pointer.trim_start_matches('/')
+        ),
         WriteOrigin::Unknown => "a step that is not stored any more".to_owned(),
         WriteOrigin::Task if write.writers.len() > MOST_NAMED => {
             format!(

@@ -67,18 +67,22 @@ pub enum WriteOrigin {
     Command,
     /// A person edited the state.
     Edit,
+    /// It is older than the values that were looked through. `written` is the oldest checkpoint that was found to have it, and
+    /// `pointer` its place there: asked for those, the search goes on.
+    Older,
     /// What came before is not stored any more.
     Unknown,
 }
 
 impl WriteOrigin {
-    /// Returns the name: task, input, command, edit or unknown.
+    /// Returns the name: task, input, command, edit, older or unknown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Task => "task",
             Self::Input => "input",
             Self::Command => "command",
             Self::Edit => "edit",
+            Self::Older => "older",
             Self::Unknown => "unknown",
         }
     }
@@ -419,12 +423,12 @@ impl WriterSearch<'_> {
                 }
                 after = earlier.unwrap_or_default();
                 if read == MOST_READ {
-                    return Ok(Some(self.found(path, &whole, value, head, None, None).await?));
+                    return Ok(Some(older(place.pointer(Some(&after)), value, parent)));
                 }
             }
             head = parent;
         }
-        Ok(None)
+        Ok(Some(older(place.pointer(Some(&after)), value, head)))
     }
 
     /// Finds the oldest of these checkpoints, given from the newest back, that has the value, with its parent. It need
@@ -615,6 +619,20 @@ impl WriterSearch<'_> {
             }
         }
         Ok(wanted)
+    }
+}
+
+/// Returns where the search for a write was given up.
+fn older(pointer: String, value: Value, at: CheckpointHead) -> ValueWrite {
+    ValueWrite {
+        pointer,
+        read_by: None,
+        written: at,
+        from: None,
+        before: None,
+        after: Some(value),
+        origin: WriteOrigin::Older,
+        writers: Vec::new(),
     }
 }
 

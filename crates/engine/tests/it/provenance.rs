@@ -381,6 +381,36 @@ async fn a_place_in_a_large_value_is_followed_past_writes_that_left_it_alone() {
 }
 
 #[tokio::test]
+async fn what_is_older_than_the_values_looked_through_is_asked_for_further_back() {
+    let turn = |_: NodeContext, state: Value| {
+        let n = state.get("log").and_then(|log| log.get("n").and_then(Value::as_i64)).unwrap_or(0);
+        async move { Ok(NodeOutput::update([("log", json!({"first": "x", "n": n + 1}))])) }
+    };
+    let again = |_: NodeContext, state: Value| {
+        let n = state.get("log").and_then(|log| log.get("n").and_then(Value::as_i64)).unwrap_or(0);
+        async move { Ok(vec![Target::node(if n < 2_100 { "turn" } else { END })]) }
+    };
+    let graph = StateGraph::new()
+        .channel("log", ChannelSpec::last_value())
+        .node("begin", turn)
+        .node("turn", turn)
+        .edge(START, "begin")
+        .edge("begin", "turn")
+        .branch("turn", Branch::new(again));
+    let graph = on_memory(graph);
+    let config = recorded("t").recursion_limit(10_000);
+    graph.invoke(Input::value(json!({"log": null})), config).await.unwrap();
+    let live = StateRef::live("t");
+    let found = graph.provenance(&live, "/log/first", 20).await.unwrap();
+    assert_eq!(lines(&found), ["/log/first = \"x\" by  (older)"]);
+    let write = &found.writes[0];
+    assert_eq!(write.written.metadata.step, 2_100 - 2_000);
+    let further = StateRef::at("t", write.written.id.clone());
+    let found = ask(&graph, &further, &write.pointer).await;
+    assert_eq!(found, ["/log/first = \"x\" by begin (task)"]);
+}
+
+#[tokio::test]
 async fn an_item_without_an_id_is_known_where_its_place_moved() {
     let graph = rewriting(
         "log",

@@ -176,6 +176,7 @@ impl From<&ValueWrite> for ValueWriteView {
                 WriteOrigin::Input => WriteOriginView::Input,
                 WriteOrigin::Command => WriteOriginView::Command,
                 WriteOrigin::Edit => WriteOriginView::Edit,
+                WriteOrigin::Older => WriteOriginView::Older,
                 WriteOrigin::Unknown => WriteOriginView::Unknown,
             },
             writers: write.writers.iter().map(Into::into).collect(),

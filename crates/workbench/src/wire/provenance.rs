@@ -75,6 +75,8 @@ pub enum WriteOriginView {
     Command,
     /// A person edited the state.
     Edit,
+    /// It is older than what was looked through: asked for `pointer` at `checkpoint`, the search goes on.
+    Older,
     /// What came before is not stored any more.
     Unknown,
 }

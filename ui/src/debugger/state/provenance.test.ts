@@ -48,6 +48,11 @@ test("an answer is named with its question", () => {
   expect(provenanceText("note", chain([asked]))).toContain("Answer to “Why?”: because");
 });
 
+test("a value that is older than what was looked through says so, and is not called lost", () => {
+  const older = { ...write("/log/0"), origin: "older" as const, writers: [] };
+  expect(provenanceText("log", chain([older]))).toContain("older than the values looked through");
+});
+
 test("what a task may have read is each key once, and not claimed", () => {
   const unseen = (key: string, more: boolean) => ({
     node: "sum",

@@ -55,6 +55,8 @@ export function originText({ origin, writers }: ValueWriteView): string {
       return t("debug.provenance.command");
     case "edit":
       return writers.length > 0 ? t("debug.editedAs", { node: nodes }) : t("debug.edited");
+    case "older":
+      return t("debug.provenance.older");
     case "unknown":
       return t("debug.provenance.gone");
   }

@@ -171,6 +171,18 @@ function Row({ link: { write, depth }, shown, follow }: RowProps) {
           </span>
         ))}
       </button>
+      {write.origin === "older" && (
+        <div className="px-2 pb-1">
+          <Button
+            size="small"
+            variant="ghost"
+            onClick={() => follow({ checkpointId: write.checkpoint.id, pointer: write.pointer })}
+            data-testid={debugIds.provenanceOlder}
+          >
+            {t("debug.provenance.lookOn")}
+          </Button>
+        </div>
+      )}
       <MayHaveRead write={write} follow={follow} />
     </li>
   );

@@ -3,4 +3,4 @@
 /**
  * Origin of a value.
  */
-export type WriteOriginView = "task" | "input" | "command" | "edit" | "unknown";
+export type WriteOriginView = "task" | "input" | "command" | "edit" | "older" | "unknown";

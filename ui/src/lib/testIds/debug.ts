@@ -82,6 +82,7 @@ export const debugIds = {
   copyAnswer: "copy-answer",
   provenanceWrite: "provenance-write",
   provenancePossible: "provenance-possible",
+  provenanceOlder: "provenance-older",
   stateWhy: "state-why",
   taskRecord: "task-record",
   taskMemory: "task-memory",

@@ -405,6 +405,8 @@ export const debug = {
   "debug.provenance.more": "Show more",
   "debug.provenance.tasks": "by {n} tasks of {nodes}",
   "debug.provenance.gone": "by a step that is not stored any more",
+  "debug.provenance.older": "older than the values looked through",
+  "debug.provenance.lookOn": "Look further back",
   "debug.provenance.command": "by the update of a command to the run",
   "debug.provenance.answer": "Answer to “{question}”: {answer}",
   "debug.provenance.answerOnly": "Answer to a question: {answer}",

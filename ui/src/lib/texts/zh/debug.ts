@@ -403,6 +403,8 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.provenance.more": "显示更多",
   "debug.provenance.tasks": "由 {nodes} 的 {n} 个任务写入",
   "debug.provenance.gone": "由已不再存储的一步写入",
+  "debug.provenance.older": "早于已查看的值",
+  "debug.provenance.lookOn": "继续向前查找",
   "debug.provenance.command": "由发给运行的命令更新",
   "debug.provenance.answer": "对“{question}”的回答：{answer}",
   "debug.provenance.answerOnly": "对问题的回答：{answer}",
