@@ -11,7 +11,7 @@ use crate::checkpoint::types::{CheckpointAddress, CheckpointHead, ListQuery, Pen
 use crate::graph::compiled::Graph;
 use crate::graph::context::interrupt_id;
 use crate::inspect::lineage::Lineage;
-use crate::inspect::snapshot::{StateSnapshot, TaskSnapshot};
+use crate::inspect::snapshot::{StateSnapshot, TaskSnapshot, TaskState};
 use crate::stream::error::{RunError, StateError};
 use crate::stream::events::Interrupt;
 use crate::stream::request::StateRef;
@@ -23,6 +23,8 @@ const LONGEST: usize = 100_000;
 const MOST_READ: usize = 2_000;
 /// Writers of a step whose reads are followed.
 const MOST_WRITERS: usize = 3;
+/// Checkpoints of a nested graph that are looked through for answers.
+const MOST_NESTED: usize = 500;
 /// Keys that are named of those that a task may have read.
 const MOST_POSSIBLE: usize = 8;
 
@@ -500,6 +502,13 @@ impl WriterSearch<'_> {
             false if writers.is_empty() && pending.iter().any(by_command) => WriteOrigin::Command,
             false => WriteOrigin::Task,
         };
+        let mut inside = HashMap::new();
+        for task in writers
+            .iter()
+            .filter(|task| !has(&pending, task, reserved::RESUME))
+        {
+            inside.insert(task.id.clone(), self.answers_inside(task, &pending).await?);
+        }
         write.writers = (writers.iter().filter(|task| &*task.name != START))
             .map(|task| Writer {
                 node: task.name.clone(),
@@ -513,7 +522,10 @@ impl WriterSearch<'_> {
                     true => senders_of(&senders, &task.name),
                     false => Vec::new(),
                 },
-                answers: answers_of(task, &pending),
+                answers: match inside.remove(&task.id) {
+                    Some(answers) => answers,
+                    None => answers_of("", task, &pending),
+                },
                 may_have_read: Vec::new(),
                 may_have_read_more: false,
             })
@@ -525,6 +537,42 @@ impl WriterSearch<'_> {
     async fn pending(&self, id: &CheckpointId) -> Result<Vec<PendingWrite>, StateError> {
         let address = CheckpointAddress::new(self.thread.clone(), "", id.clone());
         Ok(self.saver.writes_of(address).await?)
+    }
+
+    /// Returns the answers that the graph of a task was given, and the graphs in it, where it had questions.
+    async fn answers_inside(
+        &self,
+        task: &TaskSnapshot,
+        pending: &[PendingWrite],
+    ) -> Result<Vec<AnswerGiven>, StateError> {
+        let mut graphs: VecDeque<Name> = asking_graph(task, pending).into_iter().collect();
+        let mut found = Vec::new();
+        while let Some(ns) = graphs.pop_front() {
+            let query = ListQuery::new()
+                .thread(self.thread.clone())
+                .ns(ns.clone())
+                .limit(MOST_NESTED);
+            let mut heads = self.saver.heads(&query).await?;
+            heads.reverse();
+            for head in heads {
+                let address = CheckpointAddress::new(self.thread.clone(), ns.clone(), head.id.clone());
+                let pending = self.saver.writes_of(address).await?;
+                let counts = |row: &PendingWrite| {
+                    matches!(&*row.write.channel, reserved::RESUME | reserved::INTERRUPT)
+                };
+                if !pending.iter().any(counts) {
+                    continue;
+                }
+                let at = StateRef::at(self.thread.clone(), head.id).within(ns.clone());
+                for task in &self.graph.get_state(&at).await?.tasks {
+                    found.extend(answers_of(&ns, task, &pending));
+                    if !has(&pending, task, reserved::RESUME) {
+                        graphs.extend(asking_graph(task, &pending));
+                    }
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Notes what the writers may have read where it was not seen.
@@ -677,8 +725,22 @@ fn edited_as(edit: &CheckpointHead) -> Option<Writer> {
     })
 }
 
-/// Returns the answers that a task of the outermost graph was given, each with its question where that is stored.
-fn answers_of(task: &TaskSnapshot, pending: &[PendingWrite]) -> Vec<AnswerGiven> {
+/// Returns whether a task left something on a channel.
+fn has(pending: &[PendingWrite], task: &TaskSnapshot, channel: &str) -> bool {
+    let is_it = |row: &PendingWrite| row.task_id == task.id && &*row.write.channel == channel;
+    pending.iter().any(is_it)
+}
+
+/// Returns the namespace of the graph that a task ran, if that had a question.
+fn asking_graph(task: &TaskSnapshot, pending: &[PendingWrite]) -> Option<Name> {
+    match &task.state {
+        Some(TaskState::Ns(ns)) if has(pending, task, reserved::INTERRUPT) => Some(ns.clone()),
+        _ => None,
+    }
+}
+
+/// Returns the answers that a task of the graph at `graph` was given, each with its question where that is stored.
+fn answers_of(graph: &str, task: &TaskSnapshot, pending: &[PendingWrite]) -> Vec<AnswerGiven> {
     let own = || pending.iter().filter(|row| row.task_id == task.id);
     let Some(answers) = own().find(|row| &*row.write.channel == reserved::RESUME) else {
         return Vec::new();
@@ -688,7 +750,11 @@ fn answers_of(task: &TaskSnapshot, pending: &[PendingWrite]) -> Vec<AnswerGiven>
         .filter_map(|row| row.write.value.as_array())
         .flat_map(|list| list.iter().filter_map(Interrupt::from_json))
         .collect();
-    let ns = format!("{}:{}", task.name, task.id);
+    let own_ns = format!("{}:{}", task.name, task.id);
+    let ns = match graph {
+        "" => own_ns,
+        graph => format!("{graph}|{own_ns}"),
+    };
     let answers = answers.write.value.as_array().into_iter().flat_map(List::iter);
     let with_question = |(place, answer): (usize, &Value)| {
         let id = interrupt_id(&ns, place);

@@ -259,6 +259,43 @@ async fn an_answer_of_a_person_is_named_with_its_question() {
 }
 
 #[tokio::test]
+async fn an_answer_inside_nested_graphs_is_named_with_its_question() {
+    let ask = |context: NodeContext, _: Value| async move {
+        let sure = context.interrupt("Sure?")?;
+        let why = context.interrupt("Why?")?;
+        Ok(NodeOutput::update([("note", json!([sure, why]))]))
+    };
+    let state = || StateGraph::new().channel("note", ChannelSpec::last_value());
+    let inner = state().node("ask", ask).edge(START, "ask").compile().unwrap();
+    let middle = state()
+        .subgraph("inner", &inner)
+        .edge(START, "inner")
+        .compile()
+        .unwrap();
+    let graph = on_memory(state().subgraph("middle", &middle).edge(START, "middle"));
+    graph
+        .invoke(Input::value(json!({"note": ""})), recorded("t"))
+        .await
+        .unwrap();
+    for answer in ["yes", "because"] {
+        graph.invoke(Input::answer(answer), recorded("t")).await.unwrap();
+    }
+    let found = graph
+        .provenance(&StateRef::live("t"), "/note/1", 20)
+        .await
+        .unwrap();
+    assert_eq!(lines(&found)[0], r#"/note/1 = "because" by middle (task)"#);
+    let given = |question: Option<&str>, answer: &str| inspect::AnswerGiven {
+        question: question.map(Value::from),
+        answer: answer.into(),
+    };
+    assert_eq!(
+        found.writes[0].writers[0].answers,
+        [given(None, "yes"), given(Some("Why?"), "because")]
+    );
+}
+
+#[tokio::test]
 async fn a_thread_that_begins_with_an_edit_names_it() {
     let graph = graph();
     let update = StateUpdate {
@@ -383,11 +420,17 @@ async fn a_place_in_a_large_value_is_followed_past_writes_that_left_it_alone() {
 #[tokio::test]
 async fn what_is_older_than_the_values_looked_through_is_asked_for_further_back() {
     let turn = |_: NodeContext, state: Value| {
-        let n = state.get("log").and_then(|log| log.get("n").and_then(Value::as_i64)).unwrap_or(0);
+        let n = state
+            .get("log")
+            .and_then(|log| log.get("n").and_then(Value::as_i64))
+            .unwrap_or(0);
         async move { Ok(NodeOutput::update([("log", json!({"first": "x", "n": n + 1}))])) }
     };
     let again = |_: NodeContext, state: Value| {
-        let n = state.get("log").and_then(|log| log.get("n").and_then(Value::as_i64)).unwrap_or(0);
+        let n = state
+            .get("log")
+            .and_then(|log| log.get("n").and_then(Value::as_i64))
+            .unwrap_or(0);
         async move { Ok(vec![Target::node(if n < 2_100 { "turn" } else { END })]) }
     };
     let graph = StateGraph::new()
@@ -399,7 +442,10 @@ async fn what_is_older_than_the_values_looked_through_is_asked_for_further_back(
         .branch("turn", Branch::new(again));
     let graph = on_memory(graph);
     let config = recorded("t").recursion_limit(10_000);
-    graph.invoke(Input::value(json!({"log": null})), config).await.unwrap();
+    graph
+        .invoke(Input::value(json!({"log": null})), config)
+        .await
+        .unwrap();
     let live = StateRef::live("t");
     let found = graph.provenance(&live, "/log/first", 20).await.unwrap();
     assert_eq!(lines(&found), ["/log/first = \"x\" by  (older)"]);
