@@ -87,6 +87,7 @@ impl Workbench {
             .context_of(given.clone())
             .map_err(|error| Problem::invalid(error.to_string()))?;
         let action = std::mem::replace(&mut request.action, RunAction::Continue);
+        let goes_on = matches!(&action, RunAction::Continue | RunAction::Resume { .. });
         let start = self.start_of(&thread_id, action, passed, &built).await?;
         let start = self.renamed_start(&thread_id, start, &renamed).await?;
         let pinned = self.pinned_for(&mut request, &built)?;
@@ -109,6 +110,7 @@ impl Workbench {
         config.context = given;
         config.pinned = pinned;
         choose(&mut config, &request, &built, handed.as_ref())?;
+        self.runs.count_on(&thread_id, goes_on, &config.breakpoints);
         let input = start.apply(&mut config);
         self.note_run(&run, title, &built, context.as_ref())?;
         self.runs.with(&thread_id, |active| active.running = true);

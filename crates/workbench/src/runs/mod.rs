@@ -30,7 +30,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use superstep::RunError;
 use superstep::checkpoint::StorageError;
-use superstep::run::RunStatus as Ended;
+use superstep::run::{Breakpoint, RunStatus as Ended};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::recorder::Recorder;
@@ -43,6 +43,8 @@ use superstep_document::{Text, text};
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     active: Mutex<HashMap<String, Active>>,
+    /// The breakpoints of the last run of each thread: one that goes on counts their hits further.
+    points: Mutex<HashMap<String, Arc<[Breakpoint]>>>,
 }
 
 #[derive(Debug, Default)]
@@ -95,6 +97,21 @@ impl Runs {
                 Some((thread.clone(), active.asked_at.clone()?, active.answering.clone()))
             })
             .collect()
+    }
+
+    /// Counts the hits of breakpoints from where the thread's last run ended, if the run goes on from it.
+    fn count_on(&self, thread_id: &str, goes_on: bool, points: &Arc<[Breakpoint]>) {
+        let mut kept = self.points.lock();
+        let before = kept.remove(thread_id).filter(|_| goes_on).unwrap_or_default();
+        for point in points.iter() {
+            if let Some(known) = before.iter().find(|known| known.id() == point.id()) {
+                // Clones share their count.
+                drop(point.clone().counted(known.hit_count()));
+            }
+        }
+        if !points.is_empty() {
+            kept.insert(thread_id.to_owned(), points.clone());
+        }
     }
 
     fn with(&self, thread_id: &str, change: impl FnOnce(&mut Active)) {

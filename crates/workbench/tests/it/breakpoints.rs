@@ -201,6 +201,31 @@ async fn a_condition_stops_a_run_and_the_run_says_why_after_a_restart_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hits_are_counted_on_when_a_run_goes_on_after_a_stop_and_from_one_with_a_new_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Rounds", rounds()).await;
+    let visit = |id: &str, hits: u32| json!({"id": id, "when": "before", "node": "count", "hits": {"rule": "nth", "n": hits}, "enabled": true});
+    let points = json!([visit("second", 2), visit("fourth", 4)]);
+    let mut thread = json!(null);
+    for _ in ["of a new thread", "of its next turn"] {
+        let mut start =
+            json!({"graphId": graph, "action": {"type": "input", "input": {"n": 0}}, "breakpoints": points});
+        if thread.is_string() {
+            start["threadId"] = thread.clone();
+        }
+        let (run, _) = app.run(start).await;
+        thread = run["threadId"].clone();
+        assert_eq!(run["stop"]["breakpoint"], "second", "{run}");
+        let go_on = json!({"threadId": thread, "action": {"type": "continue"}, "breakpoints": points});
+        let (run, _) = app.run(go_on.clone()).await;
+        assert_eq!(run["stop"]["breakpoint"], "fourth", "{run}");
+        let (run, _) = app.run(go_on).await;
+        assert_eq!(run["status"], "done");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_breakpoint_that_stops_once_is_gone_then() {
     let dir = tempfile::tempdir().unwrap();
     let mut app = App::open(dir.path()).await;
