@@ -1,6 +1,6 @@
 /** What is looked for: the text with its options, where, the filters, and what is put in its place. */
 import { CaseSensitive, ChevronDown, ChevronRight, Regex, ReplaceAll, WholeWord } from "lucide-react";
-import { useEffect, useMemo, useRef, type KeyboardEvent } from "react";
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
@@ -192,6 +192,13 @@ function Replacement({ hits, regex }: { hits: readonly Hit[]; regex: boolean }) 
   const work = useFind((state) => state.work);
   const replaceable = hits.filter(({ named }) => !named);
   const named = hits.length - replaceable.length;
+  // A search begins by itself after each change: a press meanwhile counts when it has ended.
+  const [pressed, setPressed] = useState(false);
+  useEffect(() => {
+    if (!pressed || work !== null) return;
+    setPressed(false);
+    askReplace(replaceable);
+  }, [pressed, work, replaceable]);
   return (
     <div className="flex flex-wrap items-center gap-1.5">
       <TextField
@@ -214,8 +221,9 @@ function Replacement({ hits, regex }: { hits: readonly Hit[]; regex: boolean }) 
         <Button
           size="small"
           icon={<ReplaceAll size={13} aria-hidden />}
-          disabled={replaceable.length === 0 || found === null || work !== null}
-          onClick={() => askReplace(replaceable)}
+          disabled={replaceable.length === 0 || found === null}
+          aria-busy={pressed || undefined}
+          onClick={() => setPressed(true)}
           data-testid={findIds.replaceAll}
         >
           {t("find.replaceAll")}
