@@ -374,6 +374,9 @@ test("what another program wrote to the file is merged when the graph is saved, 
   await page.keyboard.press("Control+s");
   await expect(app.id("conflict")).toContainText("File changed by another program");
   await app.picture("conflict-disk", ["light", "dark"]);
+  await page.setViewportSize({ width: 1024, height: 700 });
+  await app.picture("conflict-disk-small", ["light", "dark"]);
+  await page.setViewportSize({ width: 1440, height: 900 });
   await app.id("conflict-later").click();
   await expect(app.node("greet")).toBeVisible();
   await page.keyboard.press("Control+s");
@@ -382,6 +385,18 @@ test("what another program wrote to the file is merged when the graph is saved, 
   await expect(app.node("greet")).toContainText("Theirs");
   await expect(app.id("save-state")).not.toHaveAttribute("data-dirty");
   expect(inFile().nodes.greet).toMatchObject({ title: "Theirs", disabled: { way: "shout" } });
+  // What is edited here while the question is open counts.
+  await app.node("greet").click();
+  await page.keyboard.press("d");
+  await expect(app.id("disabled")).toHaveCount(0);
+  outside((made) => (made.nodes.greet.title = "Theirs again"));
+  await page.keyboard.press("Control+s");
+  await page.getByRole("textbox", { name: "Title" }).fill("Mine, later");
+  await expect(app.id("conflict")).toContainText("Mine, later");
+  await app.id("conflict-ours-node:greet").click();
+  await app.id("conflict-use").click();
+  await expect(app.id("save-state")).not.toHaveAttribute("data-dirty");
+  expect(inFile().nodes.greet.title).toBe("Mine, later");
 });
 
 test("several nodes: alignment and what leads to them by keys, paste with incoming edges, favourites", async ({ app, page }) => {

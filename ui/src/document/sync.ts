@@ -1,8 +1,8 @@
 /**
  * Keeps the workbench's copy of the open document equal to ours. Edits wait a moment and go over as one patch, one at a
- * time; the answer brings the problems. When the document was changed elsewhere, what waits is put on top of that. After any
- * other refusal it is fetched again, because the host is the authority. A lost connection keeps the edits and tries again; a host that does not know
- * the document any more, because it was started again, opens it again.
+ * time; the answer brings the problems. When the document was changed elsewhere, what waits is put on top of that. After
+ * any other refusal it is fetched again, because the host is the authority. A lost connection keeps the edits and tries
+ * again; a host that does not know the document any more, because it was started again, opens it again.
  */
 import type { Applied } from "../ipc/bindings/Applied";
 import type { ApplyPatch } from "../ipc/bindings/ApplyPatch";

@@ -90,7 +90,8 @@ interface Over {
   readonly seen?: string;
 }
 
-async function store(graphId: string, path: string | undefined, over: Over = {}): Promise<void> {
+/** Answers whether the file was written; when it was not, the person was asked or shown why. */
+async function store(graphId: string, path: string | undefined, over: Over = {}): Promise<boolean> {
   const overwrite = over.overwrite ?? false;
   try {
     const seen = over.seen === undefined ? {} : { seen: over.seen };
@@ -99,10 +100,11 @@ async function store(graphId: string, path: string | undefined, over: Over = {})
     markSaved(saved.path, saved.savedRev);
     // Edits of another window, which are in the file now, are shown.
     if (saved.savedRev !== useDocumentState.getState().rev) await lookElsewhere();
+    return true;
   } catch (thrown) {
     const problem = RpcProblem.from(thrown);
     if (overwrite || !OVERWRITABLE.has(problem.code)) throw thrown;
-    if (problem.code === "changed-on-disk" && (await merged(graphId))) return;
+    if (problem.code === "changed-on-disk" && (await merged(graphId))) return false;
     // Someone else's words would be lost: that is the person's decision, not ours.
     showToast({
       tone: "problem",
@@ -110,16 +112,22 @@ async function store(graphId: string, path: string | undefined, over: Over = {})
       ...(problem.remedy ? { detail: problem.remedy } : {}),
       action: {
         label: t("shell.save.overwrite"),
-        run: () => void guarded(() => store(graphId, path, { overwrite: true })),
+        run: () => void guarded(async () => void (await store(graphId, path, { overwrite: true }))),
       },
     });
+    return false;
   }
 }
 
 /** Answers whether the changes in the file could be joined with the ones here, or are asked about. */
 async function merged(graphId: string): Promise<boolean> {
   try {
-    await mergeFile(graphId, (seen) => guarded(() => store(graphId, undefined, { seen })));
+    await mergeFile(graphId, (seen) =>
+      store(graphId, undefined, { seen }).catch((thrown: unknown) => {
+        showProblem(thrown);
+        return false;
+      }),
+    );
     return true;
   } catch {
     // The file is no graph any more, or is gone: the refusal says what can be done.

@@ -10,8 +10,8 @@ import { rpc } from "../ipc/client";
 import { t } from "../lib/texts";
 import { showToast } from "../state/toasts";
 
-/** `save` writes over the file when it still holds what was `seen`. */
-export async function mergeFile(graphId: string, save: (seen: string) => Promise<void>): Promise<void> {
+/** `save` writes over the file when it still holds what was `seen`, and answers whether it was written. */
+export async function mergeFile(graphId: string, save: (seen: string) => Promise<boolean>): Promise<void> {
   const disk = await rpc("graph.disk", { graphId });
   if (useDocumentState.getState().graphId !== graphId) return;
   const ours = [...doc.records()];
@@ -21,9 +21,10 @@ export async function mergeFile(graphId: string, save: (seen: string) => Promise
   const { records } = diffDocuments(ours, theirs);
   if (records.every(({ id }) => chosen.has(id))) {
     const patch = mergedInto(ours, joinSides(ours, theirs, chosen));
-    if (patch.ops.length > 0) edit(t("conflict.mergeEdit"), patch);
+    // Without it, saving would drop what the file has.
+    if (patch.ops.length > 0 && !edit(t("conflict.mergeEdit"), patch)) return;
     await flush();
-    await save(disk.seen);
+    if (!(await save(disk.seen))) return;
     const taken = records.filter(({ id }) => chosen.get(id) === "theirs").map(({ id }) => id);
     showToast({ tone: "info", text: t("conflict.merged"), detail: recordNames(taken) });
     return;

@@ -1,8 +1,8 @@
 //! Unsaved changes and past versions of documents, in the data folder.
 //!
 //! Each document has a *slot*: for a saved graph the hash of its path, for a draft its id. A slot holds `unsaved.json`
-//! while there are changes that are not in the user's file, and one more for each other program that has such changes, `steps.json` with the steps of undo, and `history/` with
-//! copies of earlier versions. All are whole texts written atomically, so a crash at any moment leaves the version before or the version after.
+//! while there are changes that are not in the user's file (`unsaved-ID.json` for another program that has some, too),
+//! `steps.json` with the steps of undo, and `history/` with copies of earlier versions. All are whole texts written atomically, so a crash at any moment leaves the version before or the version after.
 
 use std::fs;
 use std::io;
@@ -114,7 +114,7 @@ impl AutosaveSlot {
         all
     }
 
-    /// Returns the newest unsaved changes, whoever holds them.
+    /// Returns the newest unsaved changes of all programs.
     pub(crate) fn read_unsaved(&self) -> Option<Unsaved> {
         self.all_unsaved().into_iter().map(|(_, unsaved)| unsaved).next()
     }

@@ -26,10 +26,8 @@ fn text_of(hash: &str, before: Option<String>, slot: &AutosaveSlot) -> Option<St
     {
         return Some(text);
     }
-    let copies = slot.copies().into_iter();
-    let copy = copies
-        .into_iter()
-        .find(|copy| copy.hash.as_deref() == Some(hash))?;
+    let mut copies = slot.copies().into_iter();
+    let copy = copies.find(|copy| copy.hash.as_deref() == Some(hash))?;
     slot.read_copy(&copy.id())
 }
 

@@ -57,27 +57,31 @@ export function ConflictView() {
 }
 
 function Sides({ view, save }: { view: View; save: (() => Promise<void>) | undefined }) {
-  const [ours, theirs, base] = useMemo(
-    () => [
-      recordsOf(view.ours.records),
-      recordsOf(view.theirs.records),
-      view.base ? recordsOf(view.base) : null,
-    ],
+  const version = useDocumentVersion();
+  // The graph of the window is edited on while the question is open; the sides of a file with marks stand still.
+  const ours = useMemo(() => {
+    void version;
+    return save ? [...doc.records()] : recordsOf(view.ours.records);
+  }, [view, save, version]);
+  const [theirs, base] = useMemo(
+    () => [recordsOf(view.theirs.records), view.base ? recordsOf(view.base) : null],
     [view],
   );
   const diff = useMemo(() => diffDocuments(ours, theirs), [ours, theirs]);
-  const [chosen, setChosen] = useState<ReadonlyMap<string, Chosen>>(() =>
-    proposedChoices(ours, theirs, base),
+  const [pressed, setPressed] = useState<ReadonlyMap<string, Chosen>>(new Map());
+  const chosen = useMemo(
+    () => new Map([...proposedChoices(ours, theirs, base), ...pressed]),
+    [ours, theirs, base, pressed],
   );
   const open = diff.records.filter(({ id }) => !chosen.has(id)).length;
   const choose = (ids: readonly string[], side: Chosen) => {
-    const next = new Map(chosen);
-    for (const id of ids) next.set(id, side);
-    setChosen(next);
+    setPressed(new Map([...pressed, ...ids.map((id) => [id, side] as const)]));
   };
   const all = [...diff.records.map(({ id }) => id), ...diff.moved.map((name) => `layout:${name}`)];
   const use = () => {
-    edit(t("conflict.edit"), mergedInto(doc.records(), joinSides(ours, theirs, chosen)));
+    const patch = mergedInto(doc.records(), joinSides(ours, theirs, chosen));
+    // Without the edit, saving would drop what was chosen of the file.
+    if (patch.ops.length > 0 && !edit(t("conflict.edit"), patch)) return;
     if (save === undefined) return;
     useConflict.setState({ conflict: null });
     void save();
