@@ -146,3 +146,34 @@ test("edits of two windows in one graph are joined, and asked about where both c
   await page.evaluate(() => window.dispatchEvent(new Event("focus")));
   await expect(page.getByText("Changed in another window").last()).toBeVisible();
 });
+
+test("a graph reverted in one window is its file in the other, and undo brings the changes back in both", async ({ app, page }) => {
+  await app.openGraph(graph);
+  const question = (window: Page) => window.locator('[data-testid="field-/config/question"]').getByRole("textbox");
+  const look = (window: Page) => window.evaluate(() => window.dispatchEvent(new Event("focus")));
+  await app.node("review").click();
+  await question(page).fill("Mine?");
+  await expect(app.id("save-state")).toHaveText("Unsaved changes");
+  const other = await page.context().newPage();
+  await other.goto(app["server"].url);
+  await other.locator('[data-testid="node-review"]').click();
+  await expect(question(other)).toHaveText("Mine?");
+
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("revert to saved");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("Reverted to the saved file")).toBeVisible();
+  await expect(question(page)).toHaveText("Pay?");
+  await app.picture("reverted");
+  await look(other);
+  await expect(other.getByText("Changed in another window")).toBeVisible();
+  await expect(question(other)).toHaveText("Pay?");
+
+  await app.id("canvas").focus();
+  await page.keyboard.press("Control+z");
+  await expect(question(page)).toHaveText("Mine?");
+  await look(other);
+  await expect(question(other)).toHaveText("Mine?");
+  await other.close();
+});

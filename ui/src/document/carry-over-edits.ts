@@ -8,8 +8,8 @@ import { same, type Patch, type PatchOp } from "./patch";
 export interface Carried {
   /** From the host's records to those that shall be. */
   readonly patch: Patch;
-  /** The host has something that is not here: what is here has to be read again. */
-  readonly foreign: boolean;
+  /** Records that are another at the host and were not changed here: they have to be read again. */
+  readonly foreign: readonly string[];
 }
 
 export function carryOver(
@@ -20,12 +20,12 @@ export function carryOver(
   const theirs = new Map(host.map((record) => [record.id, record.value]));
   const ours = new Map(mine.map((record) => [record.id, record.value]));
   const ops: PatchOp[] = [];
-  let foreign = false;
+  const foreign: string[] = [];
   // What names something is removed before what is named.
   for (const { id, value } of host.toReversed()) {
     if (ours.has(id)) continue;
     if (touched.has(id)) ops.push({ id, from: value, to: null });
-    else foreign = true;
+    else foreign.push(id);
   }
   const places = new Map<string, number>();
   for (const { id, value } of mine) {
@@ -34,7 +34,7 @@ export function carryOver(
     places.set(section, at + 1);
     const was = theirs.get(id);
     if (was !== undefined && same(was, value)) continue;
-    if (!touched.has(id)) foreign = true;
+    if (!touched.has(id)) foreign.push(id);
     else if (was === undefined) ops.push({ id, from: null, to: value, at });
     else ops.push({ id, from: was, to: value });
   }

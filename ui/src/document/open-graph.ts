@@ -194,8 +194,9 @@ export async function lookElsewhere(): Promise<void> {
   let view: GraphView;
   try {
     view = await rpc("graph.get", { graphId });
-  } catch {
-    // The connection banner already says it.
+  } catch (problem) {
+    // Closed in another window. That nothing answers, the connection banner says.
+    if (RpcProblem.from(problem).code === "not-found") await reopenGraph().catch(showProblem);
     return;
   }
   if (sync.graphId !== graphId || !sync.settled || sync.rev !== rev) return;
@@ -255,11 +256,15 @@ function takeOver(view: GraphView, touched: ReadonlySet<string>): void {
     tabReplaced(before, view.graphId);
   }
   histories.set(view.graphId, history);
-  if (foreign) {
+  if (foreign.length > 0) {
+    const mine = new Map(foreign.map((id) => [id, doc.get(id)]));
     doc.reset(records);
+    const ops = foreign.map((id) => op(id, mine.get(id), doc.get(id)));
+    history.record(t("shell.elsewhere.theirs"), { ops });
+    showToast({ tone: "info", text: t("shell.elsewhere.changed"), detail: recordNames(foreign) });
   }
   try {
-    sync.push(foreign ? doc.apply(patch) : patch);
+    sync.push(foreign.length > 0 ? doc.apply(patch) : patch);
   } catch (thrown) {
     showToast({ tone: "problem", text: t("shell.sync.refused"), detail: String(thrown) });
   }

@@ -166,6 +166,30 @@ describe("a window that is looked at again", () => {
     expect(useDocumentState.getState().dirty).toBe(false);
   });
 
+  it("takes the file when the other window gave the changes up", async () => {
+    here("node:ask", node("mine"));
+    await flush();
+    await host.rpc("graph.revert", { graphId });
+    await lookElsewhere();
+    expect([doc.get("node:ask"), useDocumentState.getState().dirty]).toEqual([undefined, false]);
+  });
+
+  it("opens the graph again that was closed there without its changes: its own stay", async () => {
+    here("node:ask", node("mine"));
+    await flush();
+    await elsewhere("node:reply", node("theirs"));
+    await lookElsewhere();
+    await host.rpc("graph.close", { graphId, discard: true });
+    await lookElsewhere();
+    await flush();
+    const again = useDocumentState.getState().graphId;
+    expect(again).not.toBe(graphId);
+    expect(again === null ? null : host.documents.get(again)?.doc.get("node:ask")).toEqual(node("mine"));
+    expect(doc.get("node:reply")).toBeUndefined();
+    expect(undo()).toBe("Use theirs");
+    expect(doc.get("node:reply")).toEqual(node("theirs"));
+  });
+
   it("does not take an answer that is older than its own edit", async () => {
     const looked = lookElsewhere();
     rename("Mine");

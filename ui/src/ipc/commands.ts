@@ -174,6 +174,7 @@ export interface Commands {
   "graph.get": [GraphRef, GraphView];
   "graph.apply": [ApplyPatch, Applied];
   "graph.save": [SaveGraph, Saved];
+  "graph.revert": [GraphRef, GraphView];
   "graph.close": [CloseGraph, Empty];
   "graph.versions": [GraphRef, GraphVersions];
   "graph.version": [ReadVersion, VersionContent];

@@ -7,7 +7,6 @@ export type FileEnding = "json" | "jsonl";
 export type FileQuestion =
   | { kind: "open"; ending: FileEnding; answer(path: string | null): void }
   | { kind: "save"; ending: FileEnding; suggested: string; answer(path: string | null): void }
-  | { kind: "revert"; name: string; answer(sure: boolean | null): void }
   | { kind: "close"; name: string; answer(what: Closing | null): void }
   | { kind: "elsewhere"; records: string; answer(side: Side | null): void };
 
@@ -33,11 +32,6 @@ export function openFileDialog(ending: FileEnding = "json"): Promise<string | nu
 /** Lets a person choose where to save. A path of a file that is there has been confirmed. */
 export function saveFileDialog(suggested: string, ending: FileEnding = "json"): Promise<string | null> {
   return new Promise((answer) => ask({ kind: "save", ending, suggested, answer }));
-}
-
-/** Asks before the changes that are not in the file are thrown away. */
-export function askAboutRevert(name: string): Promise<boolean> {
-  return new Promise((answer) => ask({ kind: "revert", name, answer: (sure) => answer(sure === true) }));
 }
 
 /** Asks what becomes of the changes that are not in the file; null when the graph stays open. */

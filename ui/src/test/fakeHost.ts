@@ -180,7 +180,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
 
   const view = (graphId: string): GraphView => {
     const open = documents.get(graphId);
-    if (!open) throw new RpcProblem({ code: "not-open", message: `No graph “${graphId}” is open.` });
+    if (!open) throw new RpcProblem({ code: "not-found", message: `No graph “${graphId}” is open.` });
     return {
       graphId,
       name: open.doc.name,
@@ -201,7 +201,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
   };
   const need = (graphId: string): Open => {
     const found = documents.get(graphId);
-    if (!found) throw new RpcProblem({ code: "not-open", message: `No graph “${graphId}” is open.` });
+    if (!found) throw new RpcProblem({ code: "not-found", message: `No graph “${graphId}” is open.` });
     return found;
   };
 
@@ -249,6 +249,13 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
       found.path = typeof path === "string" ? path : found.path;
       found.savedRev = found.rev;
       return { path: found.path ?? "", savedRev: found.savedRev };
+    },
+    // The graph in its file is the one that `graph.open` gives.
+    "graph.revert": ({ graphId }) => {
+      const found = need(String(graphId));
+      found.doc.reset(fileRecords({ name: found.path, nodes: {}, edges: [] }));
+      found.savedRev = found.rev += 1;
+      return view(String(graphId));
     },
     "graph.close": ({ graphId }) => {
       documents.delete(String(graphId));

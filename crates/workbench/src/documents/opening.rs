@@ -176,12 +176,8 @@ impl Workbench {
                 return Err(Problem::file(text!("open"), path, &missing));
             }
             (Some(text), None) => {
-                let (document, of_text) = Document::parse(text);
+                let (document, of_text) = of_file(text);
                 let disk_hash = Some(document_hash(&document));
-                let of_text = match conflict::diagnostic(&document) {
-                    Some(conflict) => vec![conflict],
-                    None => of_text,
-                };
                 self.new_open(
                     new_id("graph"),
                     DocumentState {
@@ -220,6 +216,44 @@ impl Workbench {
             }
         }
         Ok(self.document(&request.graph_id)?.view())
+    }
+
+    /// Takes the file's graph in place of the open one, which is then saved. What it replaces is kept as a version.
+    pub(crate) async fn graph_revert(self: &Arc<Self>, request: GraphRef) -> Result<GraphView, Problem> {
+        let open = self.document(&request.graph_id)?;
+        let _io = open.io.lock().await;
+        let (path, slot, current) = {
+            let state = open.state.lock();
+            (state.path.clone(), state.slot.clone(), state.document.to_text())
+        };
+        let path = path.ok_or_else(|| {
+            Problem::new("path-needed", text!("The graph has no file yet."))
+                .remedy(text!("Choose where to save it."))
+        })?;
+        let instance = self.instance.clone();
+        let text = blocking(move || {
+            let text = read_text(&path)?.ok_or_else(|| {
+                Problem::file(text!("open"), &path, &io::Error::from(io::ErrorKind::NotFound))
+            })?;
+            let kept = slot.keep(&current).and_then(|()| slot.clear_unsaved(&instance));
+            kept.map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
+            Ok::<_, Problem>(text)
+        })
+        .await??;
+        {
+            let (document, of_text) = of_file(&text);
+            let mut state = open.state.lock();
+            state.disk = Some(Fingerprint::of(&text));
+            state.disk_hash = Some(document_hash(&document));
+            state.document = document;
+            state.of_text = of_text;
+            state.rev += 1;
+            state.saved_rev = state.rev;
+            state.before = None;
+            state.recovered_at = None;
+        }
+        self.check_open(&open).await?;
+        Ok(open.view())
     }
 
     /// Returns the document that a thread ran: open, in its file, or a draft in the autosave folder.
@@ -268,6 +302,15 @@ impl Workbench {
             version,
             earlier: None,
         })
+    }
+}
+
+/// Parses the text of a graph file, with the problems that only the text shows; conflict marks are the one that counts.
+fn of_file(text: &str) -> (Document, Vec<Diagnostic>) {
+    let (document, of_text) = Document::parse(text);
+    match conflict::diagnostic(&document) {
+        Some(conflict) => (document, vec![conflict]),
+        None => (document, of_text),
     }
 }
 

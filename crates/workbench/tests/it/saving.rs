@@ -384,6 +384,49 @@ async fn unsaved_changes_outlive_the_file_and_go_when_they_are_given_up() {
 }
 
 #[tokio::test]
+async fn a_reverted_graph_is_its_file_again_under_the_same_id_and_its_changes_are_a_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let app = App::open(&data).await;
+    let path = write(dir.path(), "one.json", "One");
+    let id = open(&app, &path).await["graphId"].clone();
+    rename(&app, &id, "Two").await;
+    kept_unsaved(&data, 1).await;
+    // The file is read as it is now, not as it was opened.
+    write(dir.path(), "one.json", "Newer");
+    let view = app.ok("graph.revert", json!({"graphId": id})).await;
+    assert_eq!((&view["graphId"], &view["name"]), (&id, &json!("Newer")));
+    assert_eq!(view["rev"], view["savedRev"]);
+    assert_eq!(unsaved(&data), 0);
+    assert!(names_of_versions(&app, &id).await.contains(&"Two".to_owned()));
+    // It can be saved: nothing else has written the file since.
+    rename(&app, &id, "Three").await;
+    app.ok("graph.save", json!({"graphId": id})).await;
+
+    // A file with conflict marks is shown as opening shows it; undo makes it a graph again.
+    let conflict = "<<<<<<< ours\n{\"name\": \"A\"}\n=======\n{\"name\": \"B\"}\n>>>>>>> theirs\n";
+    fs::write(&path, conflict).unwrap();
+    let view = app.ok("graph.revert", json!({"graphId": id})).await;
+    let opened = App::open(&dir.path().join("other")).await;
+    let fresh = open(&opened, &path).await;
+    assert_eq!(view["diagnostics"], fresh["diagnostics"]);
+    assert_eq!(view["records"], fresh["records"]);
+
+    fs::remove_file(&path).unwrap();
+    rename(&app, &id, "Kept").await;
+    assert_eq!(
+        app.refused("graph.revert", json!({"graphId": id})).await.code,
+        "not-found"
+    );
+    assert_eq!(app.ok("graph.get", json!({"graphId": id})).await["name"], "Kept");
+    let draft = app.ok("graph.new", json!({"name": "Draft"})).await["graphId"].clone();
+    assert_eq!(
+        app.refused("graph.revert", json!({"graphId": draft})).await.code,
+        "path-needed"
+    );
+}
+
+#[tokio::test]
 async fn changes_are_kept_within_a_second_and_not_only_at_the_end() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");

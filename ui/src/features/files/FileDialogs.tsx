@@ -33,18 +33,6 @@ export function FileDialogs() {
     useFileQuestion.setState({ question: null });
     run();
   };
-  if (question.kind === "revert") {
-    return (
-      <ConfirmDialog
-        open
-        title={t("forms.revert.title", { name: question.name })}
-        text={t("forms.revert.text")}
-        confirm={t("forms.revert.yes")}
-        onCancel={() => done(() => question.answer(null))}
-        onConfirm={() => done(() => question.answer(true))}
-      />
-    );
-  }
   if (question.kind === "elsewhere") {
     const choose = (side: Side | null) => done(() => question.answer(side));
     return (

@@ -1,24 +1,20 @@
-/** Throwing away the changes that are not in the file, on purpose: a command of its own, which asks first. */
-import { doc, useDocumentState } from "../../document/store";
-import { flush, forgetGraph, openGraph } from "../../document/open-graph";
+/** Giving up the changes that are not in the file: a command of its own, which undo takes back. */
+import { replaceDocument } from "../../document/edit";
+import { flush } from "../../document/open-graph";
+import { useDocumentState } from "../../document/store";
 import { rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";
 import { registerCommand } from "../../state/commands";
-import { tabReplaced } from "../../state/tabs";
-import { showProblem } from "../../state/toasts";
-import { askAboutRevert } from "../../state/file-dialogs";
+import { showProblem, showToast } from "../../state/toasts";
 
-/** Opens the graph as it is in its file, without the changes since. */
+/** The graph becomes what its file holds, in one step that can be undone. */
 async function revertToFile(): Promise<void> {
   const { graphId, path } = useDocumentState.getState();
-  if (graphId === null || path === null || !(await askAboutRevert(doc.name))) return;
+  if (graphId === null || path === null) return;
   try {
     await flush();
-    await rpc("graph.close", { graphId, discard: true });
-    forgetGraph(graphId);
-    const view = await rpc("graph.open", { path });
-    tabReplaced(graphId, view.graphId);
-    openGraph(view);
+    replaceDocument(await rpc("graph.revert", { graphId }), t("forms.revert.undoName"));
+    showToast({ tone: "done", text: t("forms.revert.done"), detail: t("forms.revert.help") });
   } catch (thrown) {
     showProblem(thrown);
   }
