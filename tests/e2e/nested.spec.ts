@@ -104,6 +104,26 @@ test("a double-click opens the graph of a node, and the way back is in the title
   await expect(page.locator("input:focus")).toHaveValue("nested");
 });
 
+test("a step of a nested graph is replayed, and what that graph did before it stays", async ({ app, page }) => {
+  await openOuter(app);
+  await app.id("run").click();
+  await app.status("done");
+  await app.node("nested").click();
+  const inside = app.id("within").first();
+  const task = (node: string) => inside.locator(`[data-testid="task"][data-node="${node}"]`);
+  await expect(task("first")).toBeVisible();
+  const step = app.id("within-step").filter({ has: page.locator('[data-node="last"]') });
+  await app.picture("nested-replay", ["light", "dark"]);
+  const checkpoints = app.id("checkpoints").locator('[data-testid="checkpoint"]');
+  const before = await checkpoints.count();
+  await step.getByTestId("within-replay").click();
+  await expect(checkpoints).not.toHaveCount(before);
+  await app.status("done");
+  await app.node("nested").click();
+  await expect(task("last")).toBeVisible();
+  await expect(task("first")).toHaveCount(0);
+});
+
 /** A nested graph that asks before its end. */
 async function openAsking(app: Superstep): Promise<void> {
   app.write("graphs/asks/inner.json", {

@@ -186,7 +186,10 @@ impl Handover {
                 input: json(&input),
                 checkpoint_id,
             },
-            (None, Some(_), Some(checkpoint_id)) => RunAction::Replay { checkpoint_id },
+            (None, Some(_), Some(checkpoint_id)) => RunAction::Replay {
+                checkpoint_id,
+                within: None,
+            },
             (None, Some(_), None) => RunAction::Continue,
             (None, None, _) => {
                 return Err(no_input(
@@ -234,7 +237,10 @@ impl Handover {
                 answers,
                 checkpoint_id,
             },
-            (None, Some(checkpoint_id)) => RunAction::Replay { checkpoint_id },
+            (None, Some(checkpoint_id)) => RunAction::Replay {
+                checkpoint_id,
+                within: None,
+            },
             (None, None) => RunAction::Continue,
         };
         let file = args.graph.as_deref().map(GraphFile::read).transpose()?;

@@ -1,7 +1,7 @@
 //! `superstep effects`: what a run from a moment would do again to the world outside.
 
 use superstep::graph::Effect;
-use superstep::run::{EffectDone, EffectState};
+use superstep::run::{EffectDone, EffectState, StateRef};
 use superstep_workbench::session::effects_after;
 
 use crate::args::effects::EffectsArgs;
@@ -15,16 +15,16 @@ pub(crate) async fn effects(args: &EffectsArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.reading.db).await?;
     let moment = moment(&store, &args.moment).await?;
     let (file, graph) = open(&store, args.graph.as_deref(), &moment.thread, &moment.head)?;
-    let at = Some(&moment.head.id);
+    let at = StateRef::at(moment.thread.clone(), moment.head.id.clone());
     if args.reading.json {
-        let list = effects_after(&graph, &file.document, &*store.saver, &moment.thread, at);
+        let list = effects_after(&graph, &file.document, &*store.saver, &at);
         return Ok(out::pretty(&list.await?)?);
     }
     out::note(&format!(
         "From step {} of thread {} ({}):",
         moment.head.metadata.step, moment.thread, moment.head.id
     ));
-    let done = graph.effects_after(&moment.thread, at).await?;
+    let done = graph.effects_after(&at).await?;
     if done.is_empty() {
         out::note("nothing was done to the world outside that a run from here would do again");
     }

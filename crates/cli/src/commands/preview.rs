@@ -1,6 +1,7 @@
 //! `superstep preview`: what each answer to a waiting question would lead to.
 
 use serde_json::{Value as Json, json};
+use superstep::run::StateRef;
 use superstep::{CheckpointId, END, ThreadId, Value};
 use superstep_nodes::{Grants, Registry};
 use superstep_workbench::session::effects_after;
@@ -43,7 +44,8 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
             .map_err(cannot_run)
     });
     let mut previews = previewer.previews(&question, &answers).await?;
-    let done = effects_after(&graph, &known, &*store.saver, &thread, Some(question.at()));
+    let at = StateRef::at(thread, question.at().clone());
+    let done = effects_after(&graph, &known, &*store.saver, &at);
     mark_done(&mut previews, &done.await?.effects);
     if args.reading.json {
         return Ok(out::pretty(&json!({"previews": previews}))?);

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use superstep::checkpoint::CheckpointHead;
-use superstep::run::StepTask;
+use superstep::run::{StateRef, StepTask};
 use superstep::{CheckpointId, Graph, ThreadId};
 use superstep_nodes::Grants;
 use superstep_workbench::session::{self, Given, Start};
@@ -141,7 +141,9 @@ pub(crate) async fn drive(
 
 /// Refuses to go on from the past where that would repeat something, until somebody says how.
 async fn repeats_nothing(graph: &Graph, thread: &ThreadId, checkpoint: &CheckpointId) -> Result<(), Fault> {
-    let done = graph.effects_after(thread, Some(checkpoint)).await?;
+    let done = graph
+        .effects_after(&StateRef::at(thread.clone(), checkpoint.clone()))
+        .await?;
     if done.is_empty() {
         return Ok(());
     }

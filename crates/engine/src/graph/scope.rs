@@ -177,6 +177,11 @@ impl Address {
         self.enter.lock().get("").cloned()
     }
 
+    /// Returns the checkpoint at which each graph is entered, by its namespace.
+    pub(crate) fn entries(self) -> BTreeMap<String, CheckpointId> {
+        self.enter.into_inner()
+    }
+
     /// Notes that `new` continues `old`.
     pub(crate) fn moves(&self, new: String, old: String) {
         self.moved.lock().push((new, old));

@@ -5,7 +5,7 @@
 //! again, or uses what came of it, says so ([`EFFECT`](crate::checkpoint::reserved::EFFECT), `instead`), and anyone who looks later knows
 //! it. A new input at the end of a branch is a new case: what was done on branches that it had left before counts no more.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::sync::Mutex;
@@ -21,7 +21,7 @@ use crate::graph::other_branches::{
     BranchCheckpoint, KnownVisits, OtherBranches, RunStart, Visit, VisitsRead,
 };
 use crate::graph::plan::{NodePlan, Plan};
-use crate::graph::scope::graph_path;
+use crate::graph::scope::{Address, graph_path};
 use crate::graph::task::{Origin, StepContext};
 use crate::graph::writes::resolve;
 use crate::inspect::snapshot::is_output;
@@ -30,6 +30,7 @@ use crate::policy::effect::{Effect, EffectDone, EffectState};
 use crate::state::delta;
 use crate::state::live::load;
 use crate::stream::error::RunError;
+use crate::stream::request::StateRef;
 use crate::task::{self, Task};
 use crate::value::{Object, Value};
 
@@ -411,19 +412,29 @@ impl Graph {
     /// Returns what a run from a checkpoint (None: from the newest) would do to the outside world a second time: what
     /// nodes with an [effect](crate::NodeOptions::effect) did after it, on any branch, in the order of their first
     /// time. Nodes of nested graphs are found where they are named in [`NodeOptions::runs`](crate::NodeOptions::runs).
-    pub async fn effects_after(
-        &self,
-        thread: &ThreadId,
-        checkpoint: Option<&CheckpointId>,
-    ) -> Result<Vec<EffectDone>, RunError> {
+    /// A checkpoint of a nested graph is one [within](StateRef::within) its namespace.
+    pub async fn effects_after(&self, at: &StateRef) -> Result<Vec<EffectDone>, RunError> {
         let Some(saver) = &self.saver else {
             return Ok(Vec::new());
         };
+        let thread = &at.thread;
+        let mut entered = BTreeMap::new();
+        let mut checkpoint = at.checkpoint_id.clone();
+        if let (false, Some(id)) = (at.ns.is_empty(), &at.checkpoint_id) {
+            let Some(tuple) = saver.get(thread, &at.ns, Some(id)).await? else {
+                return Err(RunError::invalid_request(format!(
+                    "Thread {thread} has no checkpoint {id} in {}. List the history of that graph and choose one of those.",
+                    at.ns
+                )));
+            };
+            entered = Address::of(&tuple).entries();
+            checkpoint = entered.get("").cloned();
+        }
         let newest = ListQuery::new().thread(thread.clone()).ns("").limit(1);
         let newest = saver.heads(&newest).await?.into_iter().next().map(|head| head.id);
-        let start = checkpoint.cloned().or_else(|| newest.clone());
+        let start = checkpoint.or_else(|| newest.clone());
         let began = RunStart {
-            leaves: start != newest,
+            leaves: start != newest || !entered.is_empty(),
             start,
             newest,
             input: false,
@@ -435,6 +446,10 @@ impl Graph {
         let counts = seen.taken.is_empty();
         for place in 0..known.sites.len() {
             let site = &known.sites[place];
+            // What a nested graph did before the run enters it stays as it is.
+            if !site.ns.is_empty() && entered.get(&*site.ns).is_some_and(|id| site.id < *id) {
+                continue;
+            }
             let path: Vec<Name> = graph_path(&site.ns).into_iter().map(Name::from).collect();
             let Some(graph) = self.within(&path) else { continue };
             let acts = |name: &&Name| {

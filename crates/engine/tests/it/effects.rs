@@ -559,7 +559,7 @@ async fn nodes_of_nested_graphs_are_not_repeated_either() {
     graph.invoke(begin(9), RunConfig::on("1")).await.unwrap();
     let before = at_step(&graph, "1", 0).await;
     let listed = graph
-        .effects_after(&"1".into(), before.checkpoint_id.as_ref())
+        .effects_after(&StateRef::live("1").checkpoint(before.checkpoint_id.clone()))
         .await
         .unwrap();
     assert_eq!(listed.len(), 1, "{listed:?}");
@@ -587,12 +587,16 @@ async fn what_would_be_done_again_is_listed_before() {
     graph.invoke(begin(40), RunConfig::on("1")).await.unwrap();
     let thread = ThreadId::new("1");
     assert!(
-        graph.effects_after(&thread, None).await.unwrap().is_empty(),
+        graph
+            .effects_after(&StateRef::live(thread.clone()))
+            .await
+            .unwrap()
+            .is_empty(),
         "nothing lies ahead of the newest"
     );
     let before = at_step(&graph, "1", 0).await;
     let listed = graph
-        .effects_after(&thread, before.checkpoint_id.as_ref())
+        .effects_after(&StateRef::live(thread.clone()).checkpoint(before.checkpoint_id.clone()))
         .await
         .unwrap();
     assert_eq!(listed.len(), 1);
@@ -604,7 +608,7 @@ async fn what_would_be_done_again_is_listed_before() {
     );
     let after = at_step(&graph, "1", 2).await;
     let listed = graph
-        .effects_after(&thread, after.checkpoint_id.as_ref())
+        .effects_after(&StateRef::live(thread.clone()).checkpoint(after.checkpoint_id.clone()))
         .await
         .unwrap();
     assert!(listed.is_empty(), "it was done before that checkpoint");
@@ -651,7 +655,7 @@ async fn effects_of_one_name_in_two_graphs_are_two() {
     graph.invoke(begin(4), RunConfig::on("1")).await.unwrap();
     let before = at_step(&graph, "1", 0).await;
     let listed = graph
-        .effects_after(&"1".into(), before.checkpoint_id.as_ref())
+        .effects_after(&StateRef::live("1").checkpoint(before.checkpoint_id.clone()))
         .await
         .unwrap();
     let found: Vec<(usize, &str, u32)> = listed

@@ -121,7 +121,7 @@ async fn a_pinned_effect_was_not_done() {
     let at = before.checkpoint.as_ref().unwrap().id.clone();
     assert!(
         graph
-            .effects_after(&"t".into(), Some(&at))
+            .effects_after(&StateRef::at("t", at.clone()))
             .await
             .unwrap()
             .is_empty()

@@ -267,7 +267,10 @@ impl Workbench {
                 Ok(Start::time_passed(checkpoint))
             }
             (RunAction::Continue, None) => Ok(Start::go_on(None)),
-            (RunAction::Replay { checkpoint_id }, _) => Ok(Start::go_on(Some(checkpoint_id.into()))),
+            (RunAction::Replay { within: Some(at), .. }, _) => {
+                Ok(Start::go_on(Some(at.checkpoint_id.into())).within(at.ns))
+            }
+            (RunAction::Replay { checkpoint_id, .. }, _) => Ok(Start::go_on(Some(checkpoint_id.into()))),
             (
                 RunAction::Resume {
                     answers,

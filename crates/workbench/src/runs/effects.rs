@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use superstep::run::EffectPolicy;
-use superstep::{CheckpointId, RunConfig, ThreadId};
+use superstep::run::{EffectPolicy, StateRef};
+use superstep::{CheckpointId, RunConfig};
 
 use crate::Workbench;
 use crate::session::effects_after;
-use crate::wire::{EffectChoice, EffectList, FindEffects, Problem, StartRun};
+use crate::wire::{EffectChoice, EffectList, FindEffects, NestedCheckpointRef, Problem, StartRun};
 
 impl From<EffectChoice> for EffectPolicy {
     fn from(choice: EffectChoice) -> Self {
@@ -35,16 +35,13 @@ impl Workbench {
         let built = self
             .built_for(&request.thread_id, request.graph_id.as_deref())
             .await?;
-        let thread = ThreadId::from(request.thread_id.as_str());
-        let checkpoint = request.checkpoint_id.as_deref().map(CheckpointId::from);
-        let document = &built.source.document;
-        effects_after(
-            &built.graph,
-            document,
-            &*self.saver(),
-            &thread,
-            checkpoint.as_ref(),
-        )
-        .await
+        let live = StateRef::live(request.thread_id);
+        let at = match request.within {
+            Some(NestedCheckpointRef { ns, checkpoint_id }) => {
+                live.within(ns).checkpoint(CheckpointId::from(checkpoint_id))
+            }
+            None => live.checkpoint(request.checkpoint_id.map(CheckpointId::from)),
+        };
+        effects_after(&built.graph, &built.source.document, &*self.saver(), &at).await
     }
 }

@@ -2,8 +2,8 @@
 
 use superstep::checkpoint::WaitingQuery;
 use superstep::graph::Effect;
-use superstep::run::{EffectDone, EffectState as Came};
-use superstep::{CheckpointId, Checkpointer, Graph, ThreadId};
+use superstep::run::{EffectDone, EffectState as Came, StateRef};
+use superstep::{Checkpointer, Graph};
 use superstep_document::Document;
 
 use crate::base::values;
@@ -16,15 +16,14 @@ pub async fn effects_after(
     graph: &Graph,
     document: &Document,
     saver: &dyn Checkpointer,
-    thread: &ThreadId,
-    checkpoint: Option<&CheckpointId>,
+    at: &StateRef,
 ) -> Result<EffectList, Problem> {
-    let done = graph.effects_after(thread, checkpoint).await?;
-    let query = WaitingQuery::new().thread(thread.clone());
+    let done = graph.effects_after(at).await?;
+    let query = WaitingQuery::new().thread(at.thread.clone());
     let waiting = saver.waiting(&query).await?;
     let elsewhere = waiting
         .iter()
-        .filter(|waiting| checkpoint != Some(&waiting.checkpoint));
+        .filter(|waiting| at.checkpoint_id.as_ref() != Some(&waiting.checkpoint));
     Ok(EffectList {
         effects: done.into_iter().map(|done| view(document, done)).collect(),
         questions_left: elsewhere.map(|waiting| waiting.tasks).sum(),

@@ -12,7 +12,7 @@ use superstep_document::{ChannelKind, Document, NOTE, NodeSpec, StateKey};
 use superstep_nodes::GraphSources;
 
 use super::questions::node_of;
-use super::{Given, Start};
+use super::Start;
 use crate::wire::{GoOnReport, KeyChange, KeyChangeKind, NodeChange, QuestionChange, Renamed, TaskChange};
 
 /// Newest checkpoints in which open nested graphs are looked for.
@@ -85,10 +85,8 @@ pub fn onto(start: Start, renamed: &Renamed, head: &CheckpointHead) -> Start {
         return start;
     }
     Start {
-        given: Given::Nothing,
-        checkpoint: Some(head.id.clone()),
-        keep_finished: false,
         also: renamed.values().map(|node| node.as_str().into()).collect(),
+        ..Start::go_on(Some(head.id.clone()))
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Start {
     pub given: Given,
     /// The checkpoint where it begins; where the thread stands when absent.
     pub checkpoint: Option<CheckpointId>,
+    /// The nested graph whose checkpoint that is, by its namespace; empty for the graph itself.
+    pub ns: Name,
     /// Tasks of the open step that have finished stay as they are. So a question is answered where it waits; another answer
     /// to one that was answered already is a new branch, on which everything of its step runs again.
     pub keep_finished: bool,
@@ -44,6 +46,7 @@ impl Start {
         Self {
             given: Given::Input(input),
             checkpoint,
+            ns: "".into(),
             keep_finished: false,
             also: Vec::new(),
         }
@@ -54,6 +57,7 @@ impl Start {
         Self {
             given: Given::Nothing,
             checkpoint,
+            ns: "".into(),
             keep_finished: false,
             also: Vec::new(),
         }
@@ -64,6 +68,7 @@ impl Start {
         Self {
             given: Given::Answers(answers),
             checkpoint,
+            ns: "".into(),
             keep_finished: true,
             also: Vec::new(),
         }
@@ -74,9 +79,16 @@ impl Start {
         Self::answers(Object::new().into(), Some(checkpoint))
     }
 
+    /// Sets the nested graph whose checkpoint is named.
+    pub fn within(mut self, ns: impl Into<Name>) -> Self {
+        self.ns = ns.into();
+        self
+    }
+
     /// Sets where the run begins, and gives its input.
     pub(crate) fn apply(self, config: &mut RunConfig) -> Input {
         config.checkpoint_id = self.checkpoint;
+        config.ns = self.ns;
         config.keep_finished = self.keep_finished;
         let mut input = self.given.input();
         if !self.also.is_empty() {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use superstep::checkpoint::{CheckpointAddress, ListQuery};
-use superstep::{CheckpointId, StateSnapshot};
+use superstep::{CheckpointId, StateSnapshot, Value};
 
 use crate::Workbench;
 use crate::base::values;
@@ -37,8 +37,11 @@ fn step(
         document: None,
         records,
     };
+    let head = state.checkpoint.as_ref()?;
+    let root = head.metadata.parents.get("").and_then(Value::as_str);
     Some(WithinStep {
-        checkpoint: checkpoint_view(state.checkpoint.as_ref()?),
+        checkpoint: checkpoint_view(head),
+        root: root.map(str::to_owned),
         tasks: state.tasks.iter().map(|task| task_view(task, &known)).collect(),
         state: values
             .map(|(key, value)| (key.to_string(), values::view(value)))

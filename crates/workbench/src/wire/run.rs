@@ -37,7 +37,21 @@ pub enum RunAction {
     Replay {
         /// The checkpoint.
         checkpoint_id: String,
+        /// A checkpoint of a graph that a task after it ran: what was done before this one stays.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        within: Option<NestedCheckpointRef>,
     },
+}
+
+/// A checkpoint of a nested graph.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct NestedCheckpointRef {
+    /// Where that graph keeps its checkpoints: `within` of the task that runs it.
+    pub ns: String,
+    /// The checkpoint.
+    pub checkpoint_id: String,
 }
 
 impl RunAction {
@@ -46,7 +60,7 @@ impl RunAction {
         match self {
             RunAction::Input { checkpoint_id, .. } => checkpoint_id.as_deref(),
             RunAction::Resume { checkpoint_id, .. } => checkpoint_id.as_deref(),
-            RunAction::Replay { checkpoint_id } => Some(checkpoint_id),
+            RunAction::Replay { checkpoint_id, .. } => Some(checkpoint_id),
             RunAction::Continue => None,
         }
     }
@@ -102,6 +116,10 @@ pub struct FindEffects {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub checkpoint_id: Option<String>,
+    /// A checkpoint of a nested graph at which the run would begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub within: Option<NestedCheckpointRef>,
     /// An open document. Absent: the graph that the thread ran with is loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -451,6 +451,10 @@ pub struct WithinView {
 pub struct WithinStep {
     /// The checkpoint.
     pub checkpoint: CheckpointView,
+    /// The checkpoint of the outermost graph whose step ran this; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub root: Option<String>,
     /// What ran from there, or will.
     pub tasks: Vec<TaskView>,
     /// The state as the step began, by key.

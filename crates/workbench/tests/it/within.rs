@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use superstep_acceptance::App;
 use superstep_workbench::wire::AppEvent;
 
+use crate::effects::{Counting, grant, opened};
+
 fn write(dir: &std::path::Path, name: &str, graph: &Value) -> String {
     let path = dir.join(name);
     std::fs::write(&path, graph.to_string()).unwrap();
@@ -295,5 +297,113 @@ async fn a_nested_question_is_not_asked_again_while_its_answer_is_worked_on() {
     let inbox = app.ok("inbox.list", json!({})).await;
     assert_eq!(inbox["questions"], json!([]), "somebody has answered it");
     app.ok("run.stop", json!({"threadId": run["threadId"]})).await;
+    app.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_goes_on_again_from_a_step_of_a_nested_graph() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Counting::start().await;
+    let mut app = opened(dir.path(), &server).await;
+    let post = json!({"method": "POST", "url": format!("http://{}/book", server.address()),
+        "body": "{}", "take": "answer.body.receipt", "into": "booked"});
+    let inner = json!({
+        "format": "superstep/1", "name": "Inner",
+        "state": {"n": {"type": "integer", "reducer": "add"}, "booked": {"type": "integer"}},
+        "nodes": {
+            "one": {"kind": "assign", "config": {"set": {"n": "1"}}},
+            "book": {"kind": "http", "effect": "once", "config": post},
+            "ten": {"kind": "assign", "config": {"set": {"n": "10"}}}
+        },
+        "edges": [{"from": "__start__", "to": "one"}, {"from": "one", "to": "book"}, {"from": "book", "to": "ten"}]
+    });
+    let outer = json!({
+        "format": "superstep/1", "name": "Outer",
+        "state": {"n": {"type": "integer"}, "booked": {"type": "integer"}, "last": {"type": "integer"}},
+        "nodes": {
+            "work": {"kind": "graph", "config": {"graph": "inner.json"}},
+            "after": {"kind": "assign", "config": {"set": {"last": "state.n"}}}
+        },
+        "edges": [{"from": "__start__", "to": "work"}, {"from": "work", "to": "after"}]
+    });
+    write(dir.path(), "inner.json", &inner);
+    let path = write(dir.path(), "outer.json", &outer);
+    let graph = app.ok("graph.open", json!({"path": path})).await["graphId"].clone();
+    grant(&app, graph.as_str().unwrap()).await;
+    let input = json!({"type": "input", "input": {"n": 100}});
+    let (run, _) = app.run(json!({"graphId": graph, "action": input})).await;
+    assert_eq!(run["status"], "done", "{run}");
+    let thread = run["threadId"].as_str().unwrap().to_owned();
+    let all = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
+    let steps = all["checkpoints"].as_array().unwrap();
+    let before = steps.iter().find(|step| step["next"] == json!(["work"])).unwrap();
+    let snapshot = app
+        .ok(
+            "thread.snapshot",
+            json!({"threadId": thread, "checkpointId": before["id"]}),
+        )
+        .await;
+    let ns = snapshot["tasks"][0]["within"].clone();
+    let inside = app
+        .ok("thread.within", json!({"threadId": thread, "ns": ns}))
+        .await;
+    let at = |node: &str| {
+        let steps = inside["steps"].as_array().unwrap();
+        let step = steps
+            .iter()
+            .find(|step| step["tasks"][0]["node"] == node)
+            .unwrap();
+        assert_eq!(step["root"], before["id"]);
+        json!({"ns": ns, "checkpointId": step["checkpoint"]["id"]})
+    };
+    let effects = async |within: Option<Value>| {
+        let mut request = json!({"threadId": thread, "checkpointId": before["id"], "graphId": graph});
+        if let Some(within) = within {
+            request["within"] = within;
+        }
+        let ahead = app.ok("run.effects", request).await;
+        let nodes = ahead["effects"].as_array().unwrap().iter();
+        nodes.map(|effect| effect["node"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(effects(None).await, ["book"]);
+    assert_eq!(effects(Some(at("book"))).await, ["book"]);
+    assert_eq!(
+        effects(Some(at("ten"))).await,
+        Vec::<Value>::new(),
+        "it was done before that step"
+    );
+
+    let (ten, book) = (at("ten"), at("book"));
+    let again = json!({"type": "replay", "checkpointId": before["id"], "within": ten});
+    let (run, happened) = app
+        .run(json!({"graphId": graph, "threadId": thread, "action": again}))
+        .await;
+    assert_eq!(run["status"], "done", "{run}");
+    let ran = happened.iter().filter_map(|event| match event {
+        AppEvent::Within { next, .. } => Some(next.join("+")),
+        _ => None,
+    });
+    assert_eq!(
+        ran.collect::<Vec<_>>(),
+        ["ten", ""],
+        "what came before it is not run"
+    );
+    let state = app.state(&thread, None).await;
+    assert_eq!((&state["last"], &state["booked"]), (&json!(111), &json!(1)));
+    assert_eq!(server.requests("/book"), 1);
+
+    let again = json!({"type": "replay", "checkpointId": before["id"], "within": book});
+    let request =
+        json!({"graphId": graph, "threadId": thread, "action": again, "effects": {"book": "again"}});
+    let (run, _) = app.run(request).await;
+    assert_eq!(run["status"], "done", "{run}");
+    let state = app.state(&thread, None).await;
+    assert_eq!((&state["last"], &state["booked"]), (&json!(111), &json!(2)));
+
+    let gone =
+        json!({"type": "replay", "checkpointId": before["id"], "within": {"ns": ns, "checkpointId": "none"}});
+    let request = json!({"graphId": graph, "threadId": thread, "action": gone});
+    let (run, _) = app.run(request).await;
+    assert_eq!(run["status"], "failed", "{run}");
     app.close().await;
 }

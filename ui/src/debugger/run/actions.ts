@@ -1,5 +1,6 @@
 /** What a person can do to a run: start, continue, step, stop, replay. */
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import type { NestedCheckpointRef } from "../../ipc/bindings/NestedCheckpointRef";
 import { rpc } from "../../ipc/client";
 import { flush } from "../../document/open-graph";
 import { t } from "../../lib/texts";
@@ -132,6 +133,19 @@ export async function replay(threadId: string, checkpointId: string, options: Op
     threadId,
     ...options,
     from: { checkpointId, going: "replay" },
+  });
+}
+
+/** Replays from a checkpoint of a nested graph, on a new branch: what that graph did before it stays. */
+export async function replayWithin(
+  threadId: string,
+  checkpointId: string,
+  within: NestedCheckpointRef,
+): Promise<void> {
+  await start({
+    action: { type: "replay", checkpointId, within },
+    threadId,
+    from: { checkpointId, within, going: "replay" },
   });
 }
 

@@ -41,7 +41,7 @@ export async function answer(question: Question, value: unknown): Promise<void> 
     const graphId = ofOpenGraph ? session.graphId : null;
     // Another branch has gone on from here: what it did would be done again.
     const effects =
-      question.branch === undefined ? {} : await settle(threadId, checkpointId, "answer", graphId);
+      question.branch === undefined ? {} : await settle(threadId, { checkpointId, going: "answer" }, graphId);
     if (effects === null || isSent(question)) return;
     if (ofOpenGraph) await flush();
     const graph = await graphFor(

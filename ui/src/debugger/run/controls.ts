@@ -34,6 +34,8 @@ export interface Controls {
   readonly stepOff: string | null;
   /** Why nothing can be replayed from here. */
   readonly replayOff: string | null;
+  /** Why nothing can be replayed from a checkpoint of a nested graph. */
+  readonly replayWithinOff: string | null;
   readonly stopOff: string | null;
   /** The graph has errors: the buttons lead to the problems. */
   readonly blocked: boolean;
@@ -49,6 +51,7 @@ export function controlsFor(at: Situation): Controls {
     past,
     primaryOff: off,
     stepOff: past ? t("debug.off.past") : (off ?? stepReason(primary)),
+    replayWithinOff: replayReason({ ...at, next: undefined }),
     replayOff: past ? replayReason(at) : t("debug.off.notPast"),
     stopOff: running ? null : t("debug.off.nothingRuns"),
     blocked: at.graphOpen && at.errors > 0,

@@ -3,6 +3,7 @@
  * asked, and a refusal is shown where everybody looks for it.
  */
 import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
+import type { NestedCheckpointRef } from "../../ipc/bindings/NestedCheckpointRef";
 import type { RunAction } from "../../ipc/bindings/RunAction";
 import type { RunModels } from "../../ipc/bindings/RunModels";
 import type { StartRun } from "../../ipc/bindings/StartRun";
@@ -55,7 +56,14 @@ interface Start {
   /** Places at which it stops, beside the breakpoints. */
   readonly to?: readonly Stop[] | undefined;
   /** It goes on from a place that the thread may have gone on from before: what would work again is asked about. */
-  readonly from?: { readonly checkpointId?: string | undefined; readonly going: Going } | undefined;
+  readonly from?: GoneFrom | undefined;
+}
+
+/** Where a run goes on: at a checkpoint of the graph, or of a nested graph that ran after it. */
+interface GoneFrom {
+  readonly checkpointId?: string | undefined;
+  readonly within?: NestedCheckpointRef;
+  readonly going: Going;
 }
 
 /** One super-step and no more: of the graph on the canvas, or of the one that its next task runs. */
@@ -90,10 +98,7 @@ export async function start({ action, threadId, step, task, to, from }: Start): 
       });
       return false;
     }
-    const settled =
-      from && threadId !== undefined
-        ? await settle(threadId, from.checkpointId, from.going, session.graphId)
-        : {};
+    const settled = from && threadId !== undefined ? await settle(threadId, from, session.graphId) : {};
     if (settled === null) return false;
     const graph = await graphFor(action, threadId, session.graphId);
     if (graph === null) return false;
@@ -147,7 +152,9 @@ export async function graphFor(
   if (settled === null) return null;
   const { fork, ...graph } = settled;
   const from = at ?? useRuns.getState().checkpoints.get(threadId)?.list[0]?.id;
-  if (fork && from !== undefined) return { action: { type: "replay", checkpointId: from }, ...graph };
+  const within = action.type === "replay" ? action.within : undefined;
+  if (fork && from !== undefined)
+    return { action: { type: "replay", checkpointId: from, ...(within && { within }) }, ...graph };
   return { action, ...graph };
 }
 
@@ -158,8 +165,7 @@ export const runnable = <T>(run: (flag: { takeOver?: true }) => Promise<T>): Pro
 /** What is to happen with what would work again, for `run.start`; `null` when the person does not go on. */
 export async function settle(
   threadId: string,
-  checkpointId: string | undefined,
-  going: Going,
+  { checkpointId, within, going }: GoneFrom,
   graphId: string | null,
 ): Promise<Pick<StartRun, "effects"> | null> {
   const known = useRuns.getState().checkpoints.get(threadId)?.list ?? [];
@@ -170,6 +176,7 @@ export async function settle(
     {
       threadId,
       ...(checkpointId !== undefined && { checkpointId }),
+      ...(within && { within }),
       ...(graphId !== null && { graphId }),
     },
     going,

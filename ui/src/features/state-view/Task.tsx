@@ -1,4 +1,5 @@
 /** A task: a row of the list, its parts, and what goes on inside when it runs another graph. */
+import { RotateCcw } from "lucide-react";
 import { Button } from "../../components/Button";
 import { Fold } from "../../components/Fold";
 import { InlineMarkdown } from "../../components/Markdown";
@@ -11,13 +12,14 @@ import { nodeList, nodeName, readableError, shortId } from "../../debugger/parts
 import { json, Pre, viewText } from "../../debugger/parts/Pre";
 import { Summary, SummaryLine } from "../../debugger/parts/Summary";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
-import { stepTask } from "../../debugger/run/actions";
+import { replayWithin, stepTask } from "../../debugger/run/actions";
 import { Attempts } from "../../debugger/run/Attempts";
 import { NotRetried } from "../../debugger/run/NotRetried";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { useControls } from "../../debugger/run/useControls";
 import { type Detail, useTaskDetail } from "../../debugger/state/useTaskDetail";
 import { useWithin } from "../../debugger/timeline/useWithin";
+import type { NestedCheckpointRef } from "../../ipc/bindings/NestedCheckpointRef";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import type { WithinStep } from "../../ipc/bindings/WithinStep";
 import { duration, listed } from "../../lib/intl";
@@ -272,6 +274,29 @@ function Step({ threadId, ns, step }: { threadId: string; ns: string; step: With
           <NestedTask key={task.id} threadId={threadId} task={task} from={step.checkpoint.id} ns={ns} />
         ))}
       </ul>
+      {step.root !== undefined && step.tasks.length > 0 && (
+        <ReplayWithin threadId={threadId} root={step.root} at={{ ns, checkpointId: step.checkpoint.id }} />
+      )}
     </li>
+  );
+}
+
+/** The button that runs again from a step of a nested graph. */
+function ReplayWithin(props: { threadId: string; root: string; at: NestedCheckpointRef }) {
+  const { threadId, root, at } = props;
+  const { replayWithinOff } = useControls();
+  return (
+    <Button
+      size="small"
+      variant="ghost"
+      className="ml-5"
+      icon={<RotateCcw size={13} aria-hidden />}
+      disabled={replayWithinOff !== null}
+      title={replayWithinOff ?? t("debug.within.replayHelp")}
+      onClick={() => void replayWithin(threadId, root, at)}
+      data-testid={debugIds.withinReplay}
+    >
+      {t("debug.timeline.replay")}
+    </Button>
   );
 }

@@ -12,6 +12,10 @@ export type WithinStep = {
  */
 checkpoint: CheckpointView, 
 /**
+ * The checkpoint of the outermost graph whose step ran this; absent where that is not known.
+ */
+root?: string, 
+/**
  * What ran from there, or will.
  */
 tasks: Array<TaskView>, 

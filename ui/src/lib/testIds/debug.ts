@@ -161,6 +161,7 @@ export const debugIds = {
   lastRun: "last-run",
   within: "within",
   withinStep: "within-step",
+  withinReplay: "within-replay",
   attempts: "attempts",
   exchanges: "exchanges",
   exchange: "exchange",

@@ -498,6 +498,8 @@ export const debug = {
   "debug.within.step": "Step {step}",
   "debug.within.state": "with {keys}",
   "debug.within.end": "ended",
+  "debug.within.replayHelp":
+    "Continues on a new branch from this step. What the nested graph did before it stays.",
   "debug.within.empty": "The state is empty.",
   "debug.reasoning": "Reasoning",
   "debug.reasoning.now": "Reasoning…",

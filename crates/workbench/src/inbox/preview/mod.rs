@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep::checkpoint::{CheckpointTuple, StorageError};
+use superstep::run::StateRef;
 use superstep::{CheckpointId, Checkpointer, Interrupt, ThreadId, Value};
 use superstep_document::Document;
 use superstep_nodes::PreviewGraph;
@@ -252,7 +253,8 @@ impl Workbench {
         // A graph that cannot be built says nothing of its past, and is looked at all the same.
         if let Ok(built) = self.built_for(&request.thread_id, None).await {
             let (document, saver) = (&built.source.document, self.saver());
-            let done = effects_after(&built.graph, document, &*saver, &thread, Some(waiting.at())).await?;
+            let at = StateRef::at(thread, waiting.at().clone());
+            let done = effects_after(&built.graph, document, &*saver, &at).await?;
             mark_done(&mut previews, &done.effects);
         }
         Ok(AnswerPreviews { previews })

@@ -496,6 +496,7 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.within.step": "第 {step} 步",
   "debug.within.state": "含 {keys}",
   "debug.within.end": "已结束",
+  "debug.within.replayHelp": "从此步骤起在新分支上继续。嵌套图之前所做的保持不变。",
   "debug.within.empty": "状态为空。",
   "debug.reasoning": "推理",
   "debug.reasoning.now": "正在推理…",

@@ -1,0 +1,1 @@
+export type NestedCheckpointRef = { ns: string, checkpointId: string, };
