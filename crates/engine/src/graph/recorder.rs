@@ -149,10 +149,17 @@ impl Recorder {
         self.0.lock().end(decision(Some(edge), targets));
     }
 
-    /// Takes what was noted. What was done with long-term memory stays for the next attempt.
-    pub(crate) fn take(&self) -> TaskRecord {
+    /// Takes what was noted. What was done with long-term memory stays for the next attempt. Of a node that does not note
+    /// its reads, all keys that it was `given` count, where only some were.
+    pub(crate) fn take(&self, given: Option<Vec<Name>>) -> TaskRecord {
         let mut notes = self.0.lock();
-        let taken = std::mem::take(&mut *notes).record;
+        let mut taken = std::mem::take(&mut *notes).record;
+        if taken.reads == KeysRead::Unknown
+            && !taken.pinned
+            && let Some(keys) = given
+        {
+            taken.reads = KeysRead::Keys(keys);
+        }
         notes.record.memory.clone_from(&taken.memory);
         notes.record.memory_cut = taken.memory_cut;
         taken

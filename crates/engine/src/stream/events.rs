@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::base::failure::Failure;
 use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
+use crate::checkpoint::task_record::TaskRecord;
 use crate::checkpoint::types::Metadata;
 use crate::value::{List, Object, Value};
 
@@ -135,6 +136,8 @@ pub struct TaskEnd {
     pub error: Option<String>,
     /// The same as data, with what the text leaves out. Not part of the JSON form.
     pub failure: Option<Failure>,
+    /// What it read and decided, in runs that [record](crate::RunConfig::record) it. Not part of the JSON form.
+    pub record: Option<Box<TaskRecord>>,
     /// Its writes to state keys; an object.
     pub result: Value,
     /// Questions it asks.

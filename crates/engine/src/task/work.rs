@@ -11,6 +11,7 @@ use tracing::Span;
 use super::output::write;
 use crate::base::command::{Command, Packet, Target};
 use crate::base::failure::Failure;
+use crate::base::ids::Name;
 use crate::base::timeout::Timeout;
 use crate::channel::packet;
 use crate::checkpoint::task_record::TaskRecord;
@@ -18,7 +19,7 @@ use crate::checkpoint::types::reserved::RETURN;
 use crate::graph::call::TaskFn;
 use crate::graph::context::NodeContext;
 use crate::graph::node::{Interrupted, Node, NodeError, NodeOutput};
-use crate::graph::recorder::Recorder;
+use crate::graph::task::Origin;
 use crate::graph::writes::{Channel, Writes};
 use crate::policy::effect::Effect;
 use crate::state::entries::add_message;
@@ -67,6 +68,15 @@ pub(crate) enum Substitute {
     Pinned(Value),
 }
 
+/// Returns the keys of the state that a task's node was given, where only some were.
+fn given(context: &NodeContext) -> Option<Vec<Name>> {
+    let head = context.head();
+    let node = head.node.filter(|_| matches!(head.origin, Origin::Pull))?;
+    let plan = head.stage.plan();
+    let keys = plan.node(node).input.as_ref()?;
+    Some(keys.iter().map(|key| plan.channel(*key).name.clone()).collect())
+}
+
 impl TaskWork {
     /// Runs the work to its end: the node, then its edges and routers. A panic in the node is a failure of the task.
     pub(crate) async fn run(self, context: &NodeContext, fallback: Option<Arc<dyn Node>>) -> TaskOutcome {
@@ -87,7 +97,7 @@ impl TaskWork {
             answers: context.used_answers(),
             record: context
                 .recorder()
-                .map(Recorder::take)
+                .map(|recorder| recorder.take(given(context)))
                 .filter(|record| !record.is_empty())
                 .map(Box::new),
         }

@@ -1,12 +1,15 @@
 //! Where values came from: who wrote them, from what, back to an input or an edit.
 
+use std::sync::Arc;
+
 use superstep::checkpoint::*;
 use superstep::inspect::*;
 use superstep::run::*;
+use superstep::stream::*;
 use superstep::value::*;
 use superstep::*;
 
-use crate::support::on_memory;
+use crate::support::{on_memory, routes};
 
 /// Reads these keys, and returns what `make` makes of them.
 fn reads(keys: &'static [&'static str], make: fn(Vec<Value>) -> Value) -> impl Node {
@@ -126,6 +129,86 @@ async fn without_a_record_the_first_writer_is_all_that_is_known() {
     let next = graph.provenance(&from, "/total", 20).await.unwrap();
     assert_eq!(lines(&next), ["/total = 12 by multiply (task)"]);
     assert_eq!(possible(&next.writes[0].writers[0]), ["count 0", "price 0"]);
+}
+
+#[tokio::test]
+async fn a_node_that_notes_nothing_has_read_the_keys_that_it_is_given() {
+    let seven = |_: NodeContext, _: Value| async { Ok(NodeOutput::from(json!({"b": 7}))) };
+    let graph = on_memory(
+        StateGraph::new()
+            .channel("a", ChannelSpec::last_value())
+            .channel("b", ChannelSpec::last_value())
+            .channel("c", ChannelSpec::last_value())
+            .node_with("some", Arc::new(seven), NodeOptions::new().input(["a"]))
+            .node_with(
+                "noting",
+                Arc::new(reads(&["b"], |_| json!({"c": 7}))),
+                NodeOptions::new().input(["a", "b"]),
+            )
+            .edge(START, "some")
+            .edge("some", "noting"),
+    );
+    graph
+        .invoke(Input::value(json!({"a": 1})), recorded("t"))
+        .await
+        .unwrap();
+    let live = StateRef::live("t");
+    assert_eq!(
+        ask(&graph, &live, "/c").await,
+        [
+            "/c = 7 by noting (task)",
+            "/b = 7 by some (task) < 0",
+            "/a = 1 by  (input) < 1"
+        ]
+    );
+    // A packet is given in place of the state.
+    let packets = on_memory(
+        StateGraph::new()
+            .channel("a", ChannelSpec::last_value())
+            .channel("b", ChannelSpec::last_value())
+            .node_with("some", Arc::new(seven), NodeOptions::new().input(["a"]))
+            .branch(
+                START,
+                Branch::new(routes(|_| vec![Target::send("some", json!(1))])),
+            ),
+    );
+    packets
+        .invoke(Input::value(json!({"a": 1})), recorded("t"))
+        .await
+        .unwrap();
+    let found = packets.provenance(&live, "/b", 20).await.unwrap();
+    assert_eq!(found.writes[0].writers[0].reads, KeysRead::Unknown);
+}
+
+#[tokio::test]
+async fn what_tasks_read_and_decided_is_in_the_stream_without_a_checkpointer_too() {
+    let graph = StateGraph::new()
+        .channel("a", ChannelSpec::last_value())
+        .channel("b", ChannelSpec::last_value())
+        .node("first", reads(&["a"], |_| json!({"b": 1})))
+        .node("second", reads(&["b"], |_| json!({"a": 2})))
+        .edge(START, "first")
+        .branch("first", Branch::new(routes(|_| vec![Target::node("second")])).named("on"))
+        .compile()
+        .unwrap();
+    let config = RunConfig::default().record(true).modes([StreamMode::Tasks]);
+    let mut run = graph.stream(Input::value(json!({"a": 1})), config);
+    let mut seen = Vec::new();
+    while let Some(event) = run.next().await {
+        if let Payload::TaskEnd(end) = event.payload {
+            let record = end.record.expect("a record");
+            let to: Vec<_> = record.decisions.iter().flat_map(|decision| decision.to.clone()).collect();
+            seen.push((end.name, record.reads, to));
+        }
+    }
+    let keys = |key: &str| KeysRead::Keys(vec![key.into()]);
+    assert_eq!(
+        seen,
+        [
+            ("first".into(), keys("a"), vec!["second".into()]),
+            ("second".into(), keys("b"), vec![])
+        ]
+    );
 }
 
 /// The keys that a task may have read, each with the step that wrote it last; those of a step by name.

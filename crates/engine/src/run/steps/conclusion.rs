@@ -140,7 +140,7 @@ impl Loop {
     pub(super) fn note_rest(
         &self,
         place: usize,
-        record: Option<Box<TaskRecord>>,
+        record: Option<&TaskRecord>,
         conclusion: &mut TaskConclusion,
     ) -> bool {
         let is_stored = self.persister.is_some();

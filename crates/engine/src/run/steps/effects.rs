@@ -522,7 +522,7 @@ impl Loop {
                     persister.task(record, time).await?;
                 }
                 if self.shows(&[]) {
-                    self.emit_outcome(place, &writes, &[], None).await;
+                    self.emit_outcome(place, &writes, &[], None, None).await;
                 }
                 self.open.tasks[place].writes = writes;
             } else if let Some(noted) = noted.filter(|_| seals) {

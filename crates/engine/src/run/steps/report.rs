@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::Loop;
 use crate::base::clock::iso8601;
 use crate::base::failure::{Failure, repr};
+use crate::checkpoint::task_record::TaskRecord;
 use crate::checkpoint::types::{Metadata, reserved};
 use crate::graph::call::shown_args;
 use crate::graph::context::{message_metadata, tag_list};
@@ -231,6 +232,7 @@ impl Loop {
         writes: &Writes,
         interrupts: &[Interrupt],
         failure: Option<Failure>,
+        record: Option<Box<TaskRecord>>,
     ) {
         let task = &Task {
             writes: Writes::new(),
@@ -260,6 +262,7 @@ impl Loop {
                 name: task.name.clone(),
                 error: failure.as_ref().map(repr),
                 failure,
+                record,
                 result: if finished {
                     task::result_view(&self.setup.plan, writes)
                 } else {

@@ -272,7 +272,7 @@ impl Loop {
                 return Ok(None);
             }
         }
-        let leaves_something = self.note_rest(place, record, &mut conclusion);
+        let leaves_something = self.note_rest(place, record.as_deref(), &mut conclusion);
         if leaves_something && self.persister.is_some() {
             self.store_conclusion(place, &writes, &mut conclusion, others, ended)
                 .await?;
@@ -281,7 +281,7 @@ impl Loop {
         ended.asked_in_call |= self.is_shown_by_caller(place, &conclusion);
         if leaves_something && self.is_shown(place, &conclusion) {
             let failure = conclusion.failure.take();
-            self.emit_outcome(place, &writes, &conclusion.interrupts, failure)
+            self.emit_outcome(place, &writes, &conclusion.interrupts, failure, record)
                 .await;
         }
         self.reply(place, &writes, &mut conclusion);
