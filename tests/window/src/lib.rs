@@ -78,6 +78,8 @@ impl App {
         let wanted = json!({"capabilities": {"alwaysMatch": {"webkitgtk:browserOptions": options}}});
         let session = app.exchange("POST", "/session", &wanted).expect("the app starts");
         app.session = session["sessionId"].as_str().expect("a session id").to_owned();
+        app.command("POST", "/timeouts", json!({"script": 150_000}))
+            .expect("a script may take its time");
         app
     }
 
@@ -91,7 +93,7 @@ impl App {
         };
         let mut socket = TcpStream::connect(("127.0.0.1", self.port)).map_err(|e| e.to_string())?;
         socket
-            .set_read_timeout(Some(Duration::from_secs(60)))
+            .set_read_timeout(Some(Duration::from_secs(180)))
             .map_err(|e| e.to_string())?;
         let length = body.len();
         write!(
@@ -306,6 +308,43 @@ impl App {
     pub fn script_async(&self, script: &str, args: Value) -> Value {
         self.command("POST", "/execute/async", json!({"script": script, "args": args}))
             .expect(script)
+    }
+
+    /// Leaves the page for another one of the app: the address from `?` on.
+    pub fn open_page(&self, query: &str) {
+        let script = "window.superstepLeft = true; location.href = location.pathname + arguments[0]";
+        self.script(script, json!([query]));
+        let there = "return document.readyState === 'complete' && window.superstepLeft === undefined";
+        self.wait_for(query, there, json!([]));
+    }
+
+    /// Measures the frames of the page while something is done: milliseconds as `p50`, `p95` and `max`.
+    pub fn frames(&self, work: impl FnOnce()) -> Value {
+        let begin = "window.superstepFrames = []; let last = 0; const tick = (now) => { \
+            if (window.superstepFrames === undefined) return; \
+            if (last > 0) window.superstepFrames.push(now - last); last = now; requestAnimationFrame(tick); }; \
+            requestAnimationFrame(tick)";
+        self.script(begin, json!([]));
+        work();
+        let end = "const all = window.superstepFrames.toSorted((a, b) => a - b); window.superstepFrames = undefined; \
+            const at = (part) => all[Math.min(all.length - 1, Math.floor(all.length * part))]; \
+            return { p50: at(0.5), p95: at(0.95), max: all.at(-1) }";
+        self.script(end, json!([]))
+    }
+
+    /// Turns the wheel that many times, 16 ms each, by `delta` pixels; with `control`, Control is held.
+    pub fn wheel(&self, at: Point, turns: usize, delta: (f64, f64), control: bool) {
+        let turn = json!({"type": "scroll", "x": at.0, "y": at.1, "deltaX": delta.0, "deltaY": delta.1,
+            "duration": 16, "origin": "viewport"});
+        let wheel = json!({"type": "wheel", "id": "wheel", "actions": vec![turn; turns]});
+        let mut keys = vec![json!({"type": "pause"}); turns];
+        if control {
+            keys[0] = json!({"type": "keyDown", "value": CONTROL.to_string()});
+            keys[turns - 1] = json!({"type": "keyUp", "value": CONTROL.to_string()});
+        }
+        let keys = json!({"type": "key", "id": "keyboard", "actions": keys});
+        self.command("POST", "/actions", json!({"actions": [keys, wheel]}))
+            .expect("wheel actions");
     }
 
     /// Writes a PNG of the window. Waits for two frames first: right after a change the picture is one frame old.
