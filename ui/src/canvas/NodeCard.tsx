@@ -46,7 +46,8 @@ import {
 import { PinMark } from "./PinMark";
 import { cx } from "../components/cx";
 
-const cardBreakClass = "absolute -top-1.5 size-3 rounded-full border-2 border-canvas bg-failed";
+const cardBreakClass =
+  "absolute -top-1.5 size-3 rounded-full border-2 border-canvas bg-failed in-data-[drawing=middle]:[scale:min(var(--unzoom),2.5)]";
 const cardNoteClass =
   "absolute top-[calc(100%+4px)] left-0 right-0 py-0.75 px-2 rounded-md text-2xs/[15px] pointer-events-none overflow-hidden";
 

@@ -114,7 +114,7 @@ function DetailSlider({ detail, onDetail }: { detail: Detail; onDetail(detail: D
           data-testid={debugIds.detail}
           data-detail={detail}
         />
-        <span className="hidden w-16 truncate @2xl:inline">{word}</span>
+        <span className="hidden w-16 truncate @3xl:inline">{word}</span>
       </label>
     </Tooltip>
   );
