@@ -35,11 +35,11 @@ interface Props {
 function facts(task: TaskView, exchanges: readonly ExchangeView[], detail: TaskDetail | null): string {
   const calls = exchanges.length > 0 ? exchanges : (detail?.spans ?? []).flatMap((span) => span.calls ?? []);
   const all = sum(calls);
-  const tokens = all.input + all.output;
+  const { input, output } = all;
   return [
     statusText(task.status),
     ...(task.millis === undefined ? [] : [duration(task.millis)]),
-    ...(tokens > 0 ? [t("trace.tokens", { n: count(tokens) })] : []),
+    ...(input + output > 0 ? [t("trace.tokens", { input: count(input), output: count(output) })] : []),
     ...(all.cost ? [...all.cost].map(([currency, amount]) => money(amount, currency)) : []),
   ].join(" · ");
 }

@@ -340,7 +340,7 @@ export const forms: Record<keyof typeof english, string> = {
     "绘制工作流，运行它，在任意处停下，查看每一步，并回答它的提问。一切都留在此计算机上；示例不需要账号、密钥或网络。",
   "forms.start.title": "Superstep",
   "forms.start.text": "从上次停下的地方继续，或开始新的工作。",
-  "forms.start.new": "新图",
+  "forms.start.new": "新建图",
   "forms.start.open": "打开…",
   "forms.start.recent": "最近",
   "forms.start.examples": "示例",
