@@ -10,8 +10,8 @@ export interface WhatIfAsked {
   readonly grid?: WhatIfGrid | undefined;
   /** A node whose setting is to be another. */
   readonly node?: string | undefined;
-  /** A state key whose value is to be another. */
-  readonly key?: string | undefined;
+  /** A state key whose value is to be another, with its value where that is known. */
+  readonly key?: { readonly name: string; readonly declared: string; readonly value?: unknown } | undefined;
 }
 
 export const useWhatIfAsked = create<{ readonly asked: WhatIfAsked | null }>(() => ({ asked: null }));

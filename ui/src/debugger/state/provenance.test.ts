@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ValueWriteView } from "../../ipc/bindings/ValueWriteView";
-import { answerTexts, chain, possibleReads, provenanceText } from "./provenance";
+import { answerTexts, chain, givenTexts, possibleReads, provenanceText } from "./provenance";
 
 const write = (pointer: string, readBy?: number): ValueWriteView => ({
   pointer,
@@ -29,6 +29,22 @@ test("what a write read stands right below it", () => {
     "2 /rate",
     "1 /count",
   ]);
+});
+
+test("what several tasks were given is said once", () => {
+  const packet = (taskId: string, sentBy: string[]) => ({
+    node: "item",
+    taskId,
+    packet: true,
+    sentBy,
+    reads: { kind: "all" as const },
+  });
+  const writers = [packet("a", ["prepare"]), packet("b", ["prepare"]), packet("c", ["redo"])];
+  expect(givenTexts({ ...write("/results"), writers })).toEqual([
+    "Given by a packet from prepare",
+    "Given by a packet from redo",
+  ]);
+  expect(givenTexts({ ...write("/results"), origin: "input", writers })).toEqual([]);
 });
 
 test("an answer is named with its question", () => {

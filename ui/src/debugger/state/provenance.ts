@@ -11,7 +11,7 @@ import { nodeList, nodeName, plain } from "../parts/format";
 import { code, report } from "../parts/report";
 
 /** Writers of which it is shown what they were given. */
-export const MOST_WRITERS = 3;
+const MOST_WRITERS = 3;
 
 export interface Link {
   readonly write: ValueWriteView;
@@ -62,8 +62,11 @@ export function originText({ origin, writers }: ValueWriteView): string {
   }
 }
 
-/** What the writing task was given. */
-export function givenText(writer: WriterView): string {
+/** What the writing tasks were given, each text once. */
+export const givenTexts = ({ origin, writers }: ValueWriteView): readonly string[] =>
+  origin === "task" ? [...new Set(writers.slice(0, MOST_WRITERS).map(givenText))] : [];
+
+function givenText(writer: WriterView): string {
   if (writer.packet === true) {
     return writer.sentBy
       ? t("debug.provenance.packetOf", { nodes: nodeList(writer.sentBy.map(nodeName)) })
@@ -134,10 +137,15 @@ const valueOf = (view: ValueWriteView["before"]): string =>
 
 /** A row as text: a write below the one that read it. */
 function linkText({ write, depth }: Link): string {
-  const { pointer, before, after, checkpoint, origin, writers } = write;
-  const given = origin === "task" ? [...new Set(writers.slice(0, MOST_WRITERS).map(givenText))] : [];
+  const { pointer, before, after, checkpoint } = write;
   const step = t("debug.stepN", { n: checkpoint.step });
-  const facts = [step, originText(write), ...given, ...answerTexts(write), ...possibleText(write)];
+  const facts = [
+    step,
+    originText(write),
+    ...givenTexts(write),
+    ...answerTexts(write),
+    ...possibleText(write),
+  ];
   return `${"  ".repeat(depth)}- ${code(readablePath(pointer))}: ${valueOf(before)} → ${valueOf(after)} (${facts.join(", ")})`;
 }
 

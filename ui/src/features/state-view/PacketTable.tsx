@@ -24,7 +24,7 @@ import { useSession } from "../../state/session";
 const ROW = 24;
 /** Rows that are shown at once where other tasks stand below. */
 const FEW = 10;
-const COLUMNS = "grid grid-cols-[20px_minmax(0,2fr)_minmax(0,3fr)_4rem] items-center gap-x-2 px-3";
+const COLUMNS = "grid grid-cols-[20px_minmax(0,1fr)_minmax(0,2fr)_3.5rem] items-center gap-x-2 px-3";
 const HEADS: readonly { column: PacketColumn; text: TextKey; look: string }[] = [
   { column: "status", text: "task.column.status", look: "" },
   { column: "input", text: "task.column.input", look: "text-left" },

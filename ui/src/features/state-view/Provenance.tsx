@@ -11,9 +11,8 @@ import { useRuns } from "../../debugger/model/runStore";
 import {
   answerTexts,
   chain,
-  givenText,
+  givenTexts,
   type Link,
-  MOST_WRITERS,
   originText,
   possibleReads,
   provenanceText,
@@ -160,9 +159,9 @@ function Row({ link: { write, depth }, shown, follow }: RowProps) {
           )}
           <ins className="bg-diff-add no-underline">{text(write.after)}</ins>
         </span>
-        {write.writers.slice(0, MOST_WRITERS).map((writer) => (
-          <span key={writer.taskId ?? writer.node} className="text-2xs text-text-2">
-            {write.origin === "task" && givenText(writer)}
+        {givenTexts(write).map((given) => (
+          <span key={given} className="text-2xs text-text-2">
+            {given}
           </span>
         ))}
         {answerTexts(write).map((answer, place) => (

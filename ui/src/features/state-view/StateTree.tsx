@@ -13,6 +13,7 @@ import { loadValue, useValues, valueId } from "../../debugger/state/values";
 import type { KeyView } from "../../ipc/bindings/KeyView";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
+import { askWhatIf } from "../../state/what-if";
 import { KeyHistory } from "./KeyHistory";
 import { Provenance } from "./Provenance";
 import { StateToolbar } from "./StateToolbar";
@@ -191,6 +192,9 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
                     }
                     onWhy={(at) => setAsked({ pointer: at, place })}
                     onHistory={(name) => setHistory({ name, place })}
+                    onWhatIf={({ key: name, declared }, value) =>
+                      askWhatIf({ ...place, key: { name, declared, value } })
+                    }
                     onFromStart={(name) => setFromStart((old) => new Set(old).add(name))}
                     onMore={(more) => {
                       if (more.remote) void loadValue(place, view, key);

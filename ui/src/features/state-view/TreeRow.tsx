@@ -1,5 +1,14 @@
 /** One row of the state tree: a key, a part of its value, or what stands below them. */
-import { ChevronDown, ChevronRight, CircleHelp, History, MessagesSquare, Pencil, Undo2 } from "lucide-react";
+import {
+  ChevronDown,
+  ChevronRight,
+  CircleHelp,
+  FlaskConical,
+  History,
+  MessagesSquare,
+  Pencil,
+  Undo2,
+} from "lucide-react";
 import { memo } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
@@ -34,6 +43,8 @@ interface RowProps {
   onMore(row: Extract<StateRow, { type: "more" }>): void;
   onFromStart(key: string): void;
   onHistory(key: string): void;
+  /** Asks what would have been with another value of a key; the value where the row has all of it. */
+  onWhatIf(view: KeyView, value: unknown): void;
   /** Asks who wrote what stands at a JSON Pointer. */
   onWhy(pointer: string): void;
 }
@@ -50,6 +61,7 @@ export function TreeRow({
   onMore,
   onFromStart,
   onHistory,
+  onWhatIf,
   onWhy,
 }: RowProps) {
   switch (row.type) {
@@ -58,6 +70,7 @@ export function TreeRow({
         <KeyRow
           row={row}
           onHistory={onHistory}
+          onWhatIf={onWhatIf}
           onWhy={onWhy}
           focused={focused}
           chat={chat}
@@ -145,6 +158,7 @@ const KeyRow = memo(function KeyRow({
   onEdit,
   onChat,
   onHistory,
+  onWhatIf,
   onWhy,
 }: Omit<RowProps, "row" | "onMore" | "onFromStart"> & { row: Extract<StateRow, { type: "key" }> }) {
   const { view, edit, value, here } = row;
@@ -214,6 +228,14 @@ const KeyRow = memo(function KeyRow({
             data-testid={debugIds.stateHistory}
           >
             <History size={13} aria-hidden />
+          </IconButton>
+          <IconButton
+            size="small"
+            label={t("whatIf.open")}
+            onClick={() => onWhatIf(view, here ? value : undefined)}
+            data-testid={debugIds.stateWhatIf}
+          >
+            <FlaskConical size={13} aria-hidden />
           </IconButton>
           {(view.reducer === "add_messages" || view.key === "messages") && Array.isArray(value) && (
             <IconButton

@@ -30,20 +30,21 @@ const MARK: Record<WhatIfStatus, AnyStatus> = {
 };
 
 const COLUMNS: readonly { column: SortColumn | "changes"; text: TextKey; look: string }[] = [
-  { column: "row", text: "whatIf.column.row", look: "w-14 text-left" },
-  { column: "name", text: "whatIf.column.name", look: "text-left" },
-  { column: "status", text: "whatIf.column.status", look: "w-32 text-left" },
-  { column: "score", text: "whatIf.column.score", look: "w-24 text-right" },
+  { column: "row", text: "whatIf.column.row", look: "w-10 text-left" },
+  { column: "name", text: "whatIf.column.name", look: "w-1/5 text-left" },
+  { column: "status", text: "whatIf.column.status", look: "w-28 text-left" },
+  { column: "score", text: "whatIf.column.score", look: "w-20 text-right" },
   { column: "changes", text: "whatIf.column.changes", look: "text-left" },
-  { column: "tokens", text: "whatIf.column.tokens", look: "w-20 text-right max-[1100px]:hidden" },
-  { column: "cost", text: "whatIf.column.cost", look: "w-28 text-right max-[1100px]:hidden" },
-  { column: "time", text: "whatIf.column.time", look: "w-20 text-right" },
+  { column: "tokens", text: "whatIf.column.tokens", look: "w-16 text-right max-[1100px]:hidden" },
+  { column: "cost", text: "whatIf.column.cost", look: "w-24 text-right max-[1100px]:hidden" },
+  { column: "time", text: "whatIf.column.time", look: "w-16 text-right" },
 ];
 
 export function ResultTable({ grid }: { grid: WhatIfView }) {
   const [sort, setSort] = useState<SortColumn>("row");
   const cursor = useSession((session) => session.cursor.checkpointId);
   const results = useMemo(() => ordered(grid, sort), [grid, sort]);
+  const columns = grid.grid.scorer ? COLUMNS : COLUMNS.filter(({ column }) => column !== "score");
   const onKeyDown = (event: KeyboardEvent) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by === undefined) return;
@@ -62,7 +63,7 @@ export function ResultTable({ grid }: { grid: WhatIfView }) {
       <table className="w-full table-fixed text-xs tabular-nums">
         <thead className="sticky top-0 z-1 bg-surface-1">
           <tr>
-            {COLUMNS.map(({ column, text, look }) => (
+            {columns.map(({ column, text, look }) => (
               <th
                 key={column}
                 className={cx("px-2 font-medium", look)}
@@ -124,9 +125,11 @@ function Row({ grid, result, selected }: { grid: WhatIfView; result: WhatIfResul
           <span className="truncate">{t(`whatIf.status.${result.status}`)}</span>
         </span>
       </td>
-      <td className="truncate px-2 text-right" title={result.scoreNote}>
-        {result.score === undefined ? (result.scoreNote === undefined ? "" : "–") : plain(result.score, 20)}
-      </td>
+      {grid.grid.scorer && (
+        <td className="truncate px-2 text-right" title={result.scoreNote}>
+          {result.score === undefined ? (result.scoreNote === undefined ? "" : "–") : plain(result.score, 20)}
+        </td>
+      )}
       <td className="truncate px-2 text-text-2" title={explained(result)}>
         {explained(result)}
       </td>

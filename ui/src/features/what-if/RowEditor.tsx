@@ -34,6 +34,8 @@ interface Props {
   /** Fields that are not complete are marked. */
   marked: boolean;
   state: readonly KeyView[];
+  /** The change whose value has the focus when the form opens. */
+  typed: number | undefined;
   onChange(row: DraftRow): void;
   /** Adds rows after this one. */
   onAdd(rows: readonly DraftRow[]): void;
@@ -42,7 +44,8 @@ interface Props {
   onRemove(): void;
 }
 
-export function RowEditor({ row, number, marked, state, onChange, onAdd, onReplace, onRemove }: Props) {
+export function RowEditor({ row, number, marked, state, typed, ...does }: Props) {
+  const { onChange, onAdd, onReplace, onRemove } = does;
   const settings = useRecords();
   const set = (changes: readonly Change[]) => onChange({ ...row, changes });
   const has = (kind: ChangeKind) => row.changes.some((change) => change.kind === kind);
@@ -95,6 +98,7 @@ export function RowEditor({ row, number, marked, state, onChange, onAdd, onRepla
           invalid={marked && !isWhole(change)}
           state={state}
           settings={settings}
+          typed={change.id === typed}
           onChange={(next) => set(row.changes.map((one) => (one.id === change.id ? next : one)))}
           onRemove={() => set(row.changes.filter((one) => one.id !== change.id))}
           onVary={(values) => onReplace(varied(row, change, values))}
@@ -109,6 +113,7 @@ interface ChangeProps {
   invalid: boolean;
   state: readonly KeyView[];
   settings: readonly SettingOption[];
+  typed: boolean;
   onChange(change: Change): void;
   onRemove(): void;
   onVary(values: readonly string[]): void;
@@ -121,7 +126,7 @@ function current(change: Change, { state, settings }: Pick<ChangeProps, "state" 
   return key?.value === undefined ? undefined : (key.value.value ?? key.value.head);
 }
 
-function ChangeEditor({ change, invalid, state, settings, onChange, onRemove, onVary }: ChangeProps) {
+function ChangeEditor({ change, invalid, state, settings, typed, onChange, onRemove, onVary }: ChangeProps) {
   const now = current(change, { state, settings });
   const named = change.kind === "value" || change.kind === "setting";
   const name = (value: string) => {
@@ -161,6 +166,8 @@ function ChangeEditor({ change, invalid, state, settings, onChange, onRemove, on
       <div className="min-w-0">
         <TextArea
           mono={!change.plain}
+          autoFocus={typed}
+          onFocus={(event) => typed && event.currentTarget.select()}
           minRows={1}
           maxRows={8}
           aria-label={t("whatIf.newValue")}

@@ -35,7 +35,13 @@ function begun({ grid, node, key }: WhatIfAsked): Draft {
   const settings = node === undefined ? [] : nodeSettings(node);
   const first = settings.find(({ label }) => /(prompt|system)$/.test(label)) ?? settings[0];
   const change =
-    first !== undefined ? newChange("setting", first.pointer, first.value) : newChange("value", key ?? "");
+    first !== undefined
+      ? newChange("setting", first.pointer, first.value)
+      : newChange(
+          "value",
+          key?.name,
+          key?.value === undefined && key?.declared === "string" ? "" : key?.value,
+        );
   return { ...draftOf({ rows: [] }), rows: [newRow(), newRow([change])] };
 }
 
@@ -44,6 +50,10 @@ const nodeSettings = (node: string) => settingsOf([[node, doc.get(`node:${node}`
 function Ask({ asked }: { asked: WhatIfAsked }) {
   const { threadId, checkpointId } = asked;
   const [draft, setDraft] = useState(() => begun(asked));
+  // Where it was asked about a key or a node, what is typed first is the new value.
+  const [typed] = useState(() =>
+    asked.grid ? undefined : draft.rows[1]?.changes.find(({ name }) => name !== "")?.id,
+  );
   const [marked, setMarked] = useState(false);
   const [sending, setSending] = useState(false);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
@@ -114,6 +124,7 @@ function Ask({ asked }: { asked: WhatIfAsked }) {
             number={at + 1}
             marked={marked}
             state={state}
+            typed={typed}
             onChange={(next) => change({ rows: draft.rows.map((one) => (one.id === row.id ? next : one)) })}
             onAdd={(rows) => change({ rows: draft.rows.toSpliced(at + 1, 0, ...rows) })}
             onReplace={(rows) => change({ rows: draft.rows.toSpliced(at, 1, ...rows) })}

@@ -94,6 +94,7 @@ export const debugIds = {
   keyFirst: "key-first",
   keyStop: "key-stop",
   stateHistory: "state-history",
+  stateWhatIf: "state-what-if",
   stateTree: "state-tree",
   stateKey: "state-key",
   stateSearch: "state-search",
