@@ -4,7 +4,7 @@
  */
 import type { Page } from "@playwright/test";
 import { openNasty } from "./fixtures/nasty/nasty";
-import { expect, test, type Superstep } from "./superstep";
+import { expect, test, type KeyButton, type Superstep } from "./superstep";
 
 const MOST_ACTIONS = 3;
 
@@ -23,7 +23,7 @@ class Asking {
   }
 
   /** A button that stands in the row of a state key while the pointer is there. */
-  async keyButton(key: string, button: "state-why" | "state-history"): Promise<void> {
+  async keyButton(key: string, button: KeyButton): Promise<void> {
     await this.does(() => this.app.keyButton(key, button));
   }
 
@@ -54,7 +54,7 @@ test("the fixture is what it says", async ({ app, page }) => {
   await app.picture("nasty", ["light", "dark"]);
 });
 
-test("1: who wrote this value, from what; and which task first had it wrong", async ({ app, page }) => {
+test("1: who wrote this value, from what; and which task first had it wrong", { tag: "@docs" }, async ({ app, page }) => {
   await openNasty(app);
   await showState(page);
   const who = new Asking(app, page);
@@ -79,7 +79,7 @@ test("1: who wrote this value, from what; and which task first had it wrong", as
   await expect(app.id("key-history")).toContainText("First at step 28");
 });
 
-test("2: why it went this way, and why not there", async ({ app, page }) => {
+test("2: why it went this way, and why not there", { tag: "@docs" }, async ({ app, page }) => {
   await openNasty(app);
   const asking = new Asking(app, page);
   await asking.step(23);
@@ -99,7 +99,7 @@ test("2: why it went this way, and why not there", async ({ app, page }) => {
   await app.picture("question-2", ["light", "dark"]);
 });
 
-test("3: what differs between two forks", async ({ app, page }) => {
+test("3: what differs between two forks", { tag: "@docs" }, async ({ app, page }) => {
   await openNasty(app);
   const asking = new Asking(app, page);
   await asking.does(() => app.id("timeline-branches").click());
@@ -108,10 +108,11 @@ test("3: what differs between two forks", async ({ app, page }) => {
   await expect(app.id("compare-path")).toContainText("First divergence");
   await expect(page.locator('[data-testid="difference"][data-pointer="/total"]')).toBeVisible();
   await expect(page.locator('[data-testid="difference"][data-pointer="/bill"]')).toBeVisible();
+  await page.keyboard.press("Control+Shift+J");
   await app.picture("question-3", ["light", "dark"]);
 });
 
-test("4: where the time, the tokens and the money went", async ({ app, page }) => {
+test("4: where the time, the tokens and the money went", { tag: "@docs" }, async ({ app, page }) => {
   await openNasty(app);
   const asking = new Asking(app, page);
   await asking.does(() => app.id("panel-bottom").locator('[data-testid="tab-trace"]').click());
@@ -124,7 +125,7 @@ test("4: where the time, the tokens and the money went", async ({ app, page }) =
   await app.picture("question-4", ["light", "dark"]);
 });
 
-test("5: stop when this happens", async ({ app, page }) => {
+test("5: stop when this happens", { tag: "@docs" }, async ({ app, page }) => {
   await openNasty(app);
   await showState(page);
   const asking = new Asking(app, page);
@@ -138,15 +139,14 @@ test("5: stop when this happens", async ({ app, page }) => {
   await page.keyboard.press("[");
   await app.id("run-replay").click();
   await app.id("effects-go").click();
-  // Its models would be asked and recorded again; none of them is, up to the stop.
-  await app.id("trust-allow").click();
   await app.status("paused");
   await expect(app.id("stop-reason")).toContainText("retries");
   await expect(app.id("stop-reason")).toContainText("service");
+  await expect(app.id("state-inspector")).toContainText("Step 54 · after service");
   await app.picture("question-5", ["light", "dark"]);
 });
 
-test("6: what this task saw, read and did: which of 200 packets, which round of the loop", async ({ app, page }) => {
+test("6: what this task saw, read and did: which of 200 packets, which round of the loop", { tag: "@docs" }, async ({ app, page }) => {
   await openNasty(app);
   const packet = new Asking(app, page);
   await packet.node("item");
@@ -181,7 +181,47 @@ test("6: what this task saw, read and did: which of 200 packets, which round of 
   await app.picture("task", ["light", "dark"]);
 });
 
-test("8: what would happen if I answered", async ({ app, page }) => {
+test("7: what if the value, or the prompt, had been different", { tag: "@docs" }, async ({ app, page }) => {
+  await openNasty(app);
+  await showState(page);
+  // Where the total went wrong on the branch that was approved.
+  await page.getByTestId("timeline-branches").click();
+  await page.getByRole("menuitemcheckbox", { name: /Branch 1/ }).click();
+  await app.id("timeline-goto-step").fill("28");
+  await page.keyboard.press("Enter");
+  await expect(app.key("total")).toContainText("-724");
+
+  const value = new Asking(app, page);
+  await value.keyButton("total", "state-what-if");
+  const typed = app.id("what-if-row-2").getByTestId("what-if-value");
+  await expect(typed, "what is typed is the new value").toBeFocused();
+  await expect(typed).toHaveValue("-724");
+  await value.does(() => page.keyboard.type("276"));
+  await value.does(() => app.id("what-if-run").click());
+  await expect(app.id("what-if-progress")).toHaveText("2 finished", { timeout: 60_000 });
+  const row = (n: number) => app.id(`what-if-result-${n}-0`);
+  await expect(row(0)).toHaveAttribute("data-status", "asked");
+  await expect(row(1)).toHaveAttribute("data-status", "asked");
+  await expect(row(0)).toContainText("with total -180?");
+  await expect(row(1)).toContainText("with total 820?");
+  await app.picture("question-7", ["light", "dark"]);
+
+  // The prompt: from the page of the task that asked, on the branch of that row.
+  await row(1).click();
+  await app.node("comment").click();
+  const task = taskPage(page, "comment");
+  await app.id("task-visit-previous").click();
+  await expect(task.getByTestId("exchange")).toContainText("recorded answer");
+  await task.getByTestId("exchange").getByRole("button").first().click();
+  const prompt = new Asking(app, page);
+  await prompt.does(() => task.getByTestId("playground-open").click());
+  await prompt.does(() => app.id("playground-prompt").fill("Comment on everything."));
+  await prompt.does(() => app.id("playground-run").click());
+  // It is asked as it was: the recorded answers have none for this.
+  await expect(app.id("playground-try").first()).toContainText("has no recorded answer");
+});
+
+test("8: what would happen if I answered", { tag: "@docs" }, async ({ app, page }) => {
   await openNasty(app);
   const asking = new Asking(app, page);
   await asking.does(() => app.id("use-approve").click());
@@ -193,7 +233,7 @@ test("8: what would happen if I answered", async ({ app, page }) => {
   await app.picture("question-8", ["light", "dark"]);
 });
 
-test("9: which threads did this", async ({ app, page }) => {
+test("9: which threads did this", { tag: "@docs" }, async ({ app, page }) => {
   await openNasty(app);
   const asking = new Asking(app, page);
   await asking.does(() => page.keyboard.press("Control+Shift+F"));
@@ -204,7 +244,7 @@ test("9: which threads did this", async ({ app, page }) => {
   await app.picture("question-9", ["light", "dark"]);
 });
 
-test("10: what would happen to the world again from here", async ({ app, page }) => {
+test("10: what would happen to the world again from here", { tag: "@docs" }, async ({ app, page }) => {
   await openNasty(app);
   const asking = new Asking(app, page);
   await asking.step(20);
@@ -217,5 +257,27 @@ test("10: what would happen to the world again from here", async ({ app, page })
   await expect(app.id("effect")).toHaveCount(0);
 });
 
-// Questions 7 (what if the prompt, the model, the value had been different) and 11 (the graph changed: what becomes of the
-// threads that wait) are asked in whatif.spec.ts, playground.spec.ts and versions.spec.ts: they change the graph or run it.
+test("11: the graph was changed: what becomes of the thread that waits", { tag: "@docs" }, async ({ app, page }) => {
+  await openNasty(app);
+  await expect(app.id("graph-moved")).toHaveCount(0);
+  // The node that asks gets another name.
+  await app.id("use-design").click();
+  await app.id("zoom-fit").click();
+  await app.node("approve").click();
+  await page.keyboard.press("F2");
+  await app.id("node-rename").fill("sign_off");
+  await page.keyboard.press("Enter");
+  await expect(app.node("sign_off")).toBeVisible();
+
+  const asking = new Asking(app, page);
+  await asking.does(() => app.id("use-debug").click());
+  await expect(app.id("graph-moved")).toContainText("This thread ran on an earlier version of the graph.");
+  await asking.does(() => app.id("answer-choice").first().click());
+  const report = app.id("hot-edit");
+  await expect(report).toContainText("approve");
+  await expect(app.id("hot-edit-map-approve"), "the node that runs in its place is proposed").toContainText("sign_off");
+  await app.picture("question-11", ["light", "dark"]);
+  await page.keyboard.press("Escape");
+  await expect(report).toHaveCount(0);
+  await app.status("asking");
+});

@@ -67,7 +67,7 @@ const openPlayground = async (app: Superstep, node: string) => {
   await expect(app.id("playground")).toBeVisible();
 };
 
-test("a prompt is tried, stopped, compared and taken over into the node and into a fork", async ({ app, page }) => {
+test("a prompt is tried, stopped, compared and taken over into the node and into a fork", { tag: "@docs" }, async ({ app, page }) => {
   const { server, address, asked } = await listen();
   try {
     app.writeText(
@@ -176,7 +176,6 @@ test("a task runs again with another value, on a fork", async ({ app, page }) =>
   await app.picture("rerun", ["light", "dark"]);
   await dialog.getByRole("button", { name: "Fork and run one step" }).click();
   await app.id("effects-go").click();
-  await app.id("trust-allow").click();
   await expect(app.checkpoint(12).first()).toContainText("loop");
   await app.status("paused");
   await app.showState();

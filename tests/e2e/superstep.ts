@@ -44,6 +44,9 @@ class Server {
   }
 }
 
+/** Buttons in the row of a state key. */
+export type KeyButton = "state-why" | "state-history" | "state-what-if";
+
 /** What a person does in the window. */
 export class Superstep {
   constructor(
@@ -161,7 +164,7 @@ export class Superstep {
   }
 
   /** A button that stands in the row of a state key while the pointer is there; rows move while values come in. */
-  async keyButton(key: string, button: "state-why" | "state-history"): Promise<void> {
+  async keyButton(key: string, button: KeyButton): Promise<void> {
     await expect(async () => {
       await this.key(key).hover();
       await this.key(key).getByTestId(button).click({ timeout: 1_000 });
@@ -206,14 +209,14 @@ export class Superstep {
     return this.page.locator(`[data-testid="state-key"][data-key="${name}"]`);
   }
 
-  /** A picture for the guide, when SUPERSTEP_SHOTS names a folder. */
-  async picture(name: string, schemes: ("light" | "dark")[] = ["light"]): Promise<void> {
+  /** A picture of the window or of a part of it, when SUPERSTEP_SHOTS names a folder. `./dev shots` keeps those that the docs name. */
+  async picture(name: string, schemes: ("light" | "dark")[] = ["light"], of: Page | Locator = this.page): Promise<void> {
     const folder = process.env.SUPERSTEP_SHOTS;
     if (!folder) return;
     for (const scheme of schemes) {
       await this.page.emulateMedia({ colorScheme: scheme });
       await this.page.waitForTimeout(300);
-      await this.page.screenshot({ path: join(folder, `${name}-${scheme}.png`) });
+      await of.screenshot({ animations: "disabled", path: join(folder, `${name}-${scheme}.png`) });
     }
     await this.page.emulateMedia({ colorScheme: "light" });
   }
