@@ -1,12 +1,12 @@
 /** The two-minute path: open an example, run it, answer, look back, edit, fork, run on, compare. */
 import { expect, test } from "./superstep";
 
-test("run an example, answer it, look back, edit, fork and compare", async ({ app, page }) => {
+test("run an example, answer it, look back, edit, fork and compare", { tag: "@docs" }, async ({ app, page }) => {
   await app.open();
   await expect(app.id("start-screen")).toBeVisible();
-  await app.picture("start");
+  await app.picture("start", ["light", "dark"]);
   await app.openExample("refund-desk");
-  await app.picture("design");
+  await app.picture("design", ["light", "dark"]);
 
   // Run with the ready-made input: tokens stream, then it asks.
   await app.id("use-debug").click();
@@ -14,12 +14,13 @@ test("run an example, answer it, look back, edit, fork and compare", async ({ ap
   await app.status("asking");
   await expect(app.id("answer-banner")).toContainText("Refund 40 EUR of 40 EUR?");
   await expect(app.node("classify")).toHaveAttribute("data-state", "done");
-  await app.picture("debug");
+  await expect(app.id("state-inspector")).toContainText("Step 3");
+  await app.picture("debug", ["light", "dark"]);
 
   // Answer in the inbox; the loop goes round and asks again.
   await app.id("use-approve").click();
   await expect(app.id("question")).toHaveCount(1);
-  await app.picture("approve");
+  await app.picture("approve", ["light", "dark"]);
   await app.id("answer-choice").filter({ hasText: "Offer half" }).click();
   await expect(app.id("question-detail")).toContainText("Refund 20 EUR of 40 EUR?", { timeout: 20_000 });
   await app.id("answer-choice").filter({ hasText: "Approve" }).click();
@@ -38,7 +39,7 @@ test("run an example, answer it, look back, edit, fork and compare", async ({ ap
   await expect(app.id("state-unset")).toContainText("amount");
   await expect(app.node("propose")).toHaveAttribute("data-state", "next");
   await expect(app.node("pay")).toHaveAttribute("data-state", "idle");
-  await app.picture("past");
+  await app.picture("past", ["light", "dark"]);
 
   // Edit the state there: a fork, from which it runs on.
   await app.key("days").hover();
@@ -47,7 +48,7 @@ test("run an example, answer it, look back, edit, fork and compare", async ({ ap
   await app.id("state-edit-done").click();
   await expect(app.id("edit-bar")).toBeVisible();
   await expect(app.id("edit-preview")).toContainText("propose");
-  await app.picture("edit");
+  await app.picture("edit", ["light", "dark"]);
   await app.id("edit-apply").click();
   await expect(app.checkpoint(2, "update")).toBeVisible();
   await app.id("run").click();
@@ -65,7 +66,8 @@ test("run an example, answer it, look back, edit, fork and compare", async ({ ap
   await expect(app.id("compare")).toBeVisible();
   await expect(page.locator('[data-testid="difference"][data-pointer="/outcome"]')).toContainText("paid");
   await expect(page.locator('[data-testid="difference"][data-pointer="/outcome"]')).toContainText("declined");
-  await app.picture("compare", ["dark"]);
+  await page.keyboard.press("Control+Shift+J");
+  await app.picture("compare", ["light", "dark"]);
 });
 
 test("draw a graph from nothing, run it, answer its form", async ({ app, page }) => {

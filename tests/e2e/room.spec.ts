@@ -96,7 +96,7 @@ test("what is selected moves out of the way of the settings, in a view that was 
   await app.picture("settings-small", ["light", "dark"]);
 });
 
-test("a thread is debugged in three sizes of window, and the canvas is the largest part of each", async ({ app, page }) => {
+test("a thread is debugged in three sizes of window, and the canvas is the largest part of each", { tag: "@docs" }, async ({ app, page }) => {
   await openNasty(app);
   const parts = ["canvas", "panel-left", "panel-right", "panel-bottom"];
   const areas = async () => {

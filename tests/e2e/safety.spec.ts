@@ -58,7 +58,7 @@ function project(app: Superstep, address: string): string {
   return app.write("graphs/weather/graph.json", graph);
 }
 
-test("a graph asks before it reaches a server, once, and what was allowed can be taken back", async ({ app, page }) => {
+test("a graph asks before it reaches a server, once, and what was allowed can be taken back", { tag: "@docs" }, async ({ app, page }) => {
   const seen: string[] = [];
   const { server, address } = await listen(seen);
   try {
@@ -72,7 +72,7 @@ test("a graph asks before it reaches a server, once, and what was allowed can be
     await expect(dialog).toContainText("“Weather” needs permission");
     await expect(dialog).toContainText("inside your network");
     await expect(dialog).toContainText("by fetch");
-    await app.picture("trust");
+    await app.picture("trust", ["light", "dark"]);
     expect(seen, "nothing was sent before").toEqual([]);
     // What is inside the own network is decided by hand; a public server is ticked already.
     await expect(app.id("trust-want-host-api.example.org")).toBeChecked();

@@ -88,6 +88,44 @@ fn the_paths_that_pages_name_exist() {
 }
 
 #[test]
+fn the_pictures_of_the_docs_are_there_and_shown() {
+    let root = repository();
+    let folder = root.join("docs/pictures");
+    let files = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.is_file()).collect::<Vec<_>>()
+    };
+    let pages = files(&root.join("docs"))
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|ext| ext == "md"))
+        .chain([root.join("README.md")]);
+    let shown: BTreeSet<PathBuf> = pages
+        .flat_map(|page| {
+            let own = page.parent().unwrap().to_owned();
+            let text = read(&page);
+            let named = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+            let pictures = named
+                .map(|(link, _)| link)
+                .filter(|link| link.contains("pictures/") && !link.contains(':'));
+            pictures.map(|link| own.join(link)).collect::<Vec<_>>()
+        })
+        .collect();
+    let there: BTreeSet<PathBuf> = files(&folder).into_iter().collect();
+    let missing: Vec<_> = shown.difference(&there).collect();
+    assert!(
+        missing.is_empty(),
+        "no such picture; `./dev shots` takes them: {missing:?}"
+    );
+    let unused: Vec<_> = there.difference(&shown).collect();
+    assert!(unused.is_empty(), "no page shows these: {unused:?}");
+    let bytes: u64 = there.iter().map(|path| fs::metadata(path).unwrap().len()).sum();
+    assert!(
+        bytes < 6_500_000,
+        "pictures are cloned with the repository: {bytes} bytes"
+    );
+}
+
+#[test]
 fn every_crate_has_a_page() {
     for folder in crates() {
         let page = read(&folder.join("README.md"));
