@@ -20,6 +20,7 @@ test("run an example, answer it, look back, edit, fork and compare", { tag: "@do
   // Answer in the inbox; the loop goes round and asks again.
   await app.id("use-approve").click();
   await expect(app.id("question")).toHaveCount(1);
+  await page.mouse.move(700, 880);
   await app.picture("approve", ["light", "dark"]);
   await app.id("answer-choice").filter({ hasText: "Offer half" }).click();
   await expect(app.id("question-detail")).toContainText("Refund 20 EUR of 40 EUR?", { timeout: 20_000 });
