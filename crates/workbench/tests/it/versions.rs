@@ -169,6 +169,15 @@ async fn a_thread_whose_next_node_is_gone_goes_on_only_as_somebody_says() {
     assert_eq!(refused.code, "graph-changed");
     assert!(refused.message.contains("review"), "{refused:?}");
 
+    // Where an answer would lead is not known before that: it is no way to the end.
+    let question = &questions[0];
+    let preview = json!({
+        "threadId": question["threadId"], "checkpointId": question["checkpointId"],
+        "interruptId": question["interruptId"], "answers": ["tea"]
+    });
+    let refused = app.refused("question.preview", preview).await;
+    assert!(refused.message.contains("no node review"), "{refused:?}");
+
     let (run, _) = app
         .run(answer(&threads[0], json!({"graphVersion": "recorded"})))
         .await;
