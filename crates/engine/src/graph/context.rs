@@ -21,6 +21,7 @@ use crate::policy::breakpoint::BreakpointPlace;
 use crate::store::Store;
 use crate::stream::emit::Emitter;
 use crate::stream::events::{Payload, StreamMode};
+use crate::stream::metrics::ModelUsage;
 use crate::stream::run_config::RunConfig;
 use crate::value::{List, Object, Value};
 
@@ -361,6 +362,12 @@ impl NodeContext {
                 None => emitter.send(payload).await,
             }
         }
+    }
+
+    /// Reports the tokens and the cost of a request that the node made, for
+    /// [limits](crate::run::BreakpointLimit::Tokens) of the run. Requests of attempts that fail count too: they were paid for.
+    pub fn report_usage(&self, usage: ModelUsage) {
+        self.0.shared.usage.add(usage);
     }
 
     /// Sends a token chunk or message to readers of the `messages` stream; the task's metadata is added.

@@ -18,6 +18,7 @@ use crate::graph::other_branches::OtherBranches;
 use crate::policy::breakpoint::Hits;
 use crate::store::Store;
 use crate::stream::emit::Emitter;
+use crate::stream::metrics::UsageSum;
 use crate::stream::run_config::{RunConfig, user_metadata};
 use crate::value::{Object, Value};
 
@@ -78,6 +79,8 @@ pub(crate) struct Shared {
     pub(crate) past: Arc<OtherBranches>,
     /// Why the run stops at a breakpoint, and what its breakpoints wait for.
     pub(crate) hits: Arc<Hits>,
+    /// Tokens and money that its nodes reported.
+    pub(crate) usage: Arc<UsageSum>,
     /// Of the attempt that runs this graph, when somebody watches it.
     pub(crate) pulse: Option<Arc<Pulse>>,
     /// Where the tasks of this graph say what they call; not set where no run stands behind them.
@@ -126,6 +129,7 @@ impl Shared {
             address: OnceLock::new(),
             past: Arc::default(),
             hits: Arc::default(),
+            usage: Arc::default(),
             pulse: None,
             calls: OnceLock::new(),
         }

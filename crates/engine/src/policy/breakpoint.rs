@@ -25,7 +25,7 @@ use crate::value::Value;
 /// | `new`, `writer` | of a key: its value, and the node that wrote it last |
 /// | `task` | `node`, `id`, `input`, and `attempt` and `error` where there are any |
 /// | `value` | of an emitted value or a question: the value itself |
-/// | `run` | `id`, `step`, `steps` and `seconds` of this run |
+/// | `run` | `id`, `step`, `steps`, `seconds`, `tokens` and `cost` (USD) of this run |
 ///
 /// At a retry there is `task` and `run`: the task is in the middle of its work.
 pub trait Condition: Send + Sync {
@@ -107,6 +107,11 @@ pub enum BreakpointLimit {
     StateBytes(usize),
     /// The size of one key, likewise.
     KeyBytes(Name, usize),
+    /// Tokens, sent and answered, that the nodes of the whole run
+    /// [reported](crate::NodeContext::report_usage), those of nested graphs included.
+    Tokens(u64),
+    /// US dollars that they reported, likewise. A request without a price adds nothing.
+    Cost(f64),
 }
 
 impl fmt::Display for BreakpointPlace {
@@ -132,6 +137,8 @@ impl fmt::Display for BreakpointPlace {
             Self::Limit(BreakpointLimit::Time(time)) => write!(f, "{} s", time.as_secs_f64()),
             Self::Limit(BreakpointLimit::StateBytes(bytes)) => write!(f, "state of {bytes} bytes"),
             Self::Limit(BreakpointLimit::KeyBytes(key, bytes)) => write!(f, "`{key}` of {bytes} bytes"),
+            Self::Limit(BreakpointLimit::Tokens(tokens)) => write!(f, "{tokens} tokens"),
+            Self::Limit(BreakpointLimit::Cost(dollars)) => write!(f, "{dollars} USD"),
             Self::Watch => f.write_str("watchpoint"),
         }
     }

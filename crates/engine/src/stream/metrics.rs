@@ -44,6 +44,66 @@ impl RunMetrics {
     }
 }
 
+/// Tokens and money that a request of a node used, as the node
+/// [reports](crate::NodeContext::report_usage) them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ModelUsage {
+    /// Tokens that were sent.
+    pub input_tokens: u64,
+    /// Tokens that were answered.
+    pub output_tokens: u64,
+    /// What it cost, in US dollars; `None` when there is no price.
+    pub cost: Option<f64>,
+}
+
+impl ModelUsage {
+    /// Creates the usage of a request that sent and was answered these tokens, without a price.
+    pub fn tokens(input: u64, output: u64) -> Self {
+        Self {
+            input_tokens: input,
+            output_tokens: output,
+            cost: None,
+        }
+    }
+    /// Sets what the request cost, in US dollars.
+    pub fn cost(mut self, dollars: impl Into<Option<f64>>) -> Self {
+        self.cost = dollars.into();
+        self
+    }
+}
+
+/// The sum of what the nodes of a run reported, in all its graphs.
+#[derive(Debug, Default)]
+pub(crate) struct UsageSum(Mutex<Used>);
+
+/// Tokens and money that a run has used so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Used {
+    pub(crate) tokens: u64,
+    pub(crate) cost: f64,
+    /// Requests whose cost is not in the sum, because they had no price.
+    pub(crate) unpriced: u64,
+}
+
+impl UsageSum {
+    pub(crate) fn add(&self, usage: ModelUsage) {
+        let mut used = self.0.lock();
+        used.tokens = used
+            .tokens
+            .saturating_add(usage.input_tokens)
+            .saturating_add(usage.output_tokens);
+        match usage.cost.filter(|cost| cost.is_finite()) {
+            // A sum of exact prices has no use for digits that only the arithmetic made: 0.7 + 0.1 reaches 0.8.
+            Some(cost) => used.cost = ((used.cost + cost) * 1e12).round() / 1e12,
+            None => used.unpriced += 1,
+        }
+    }
+    pub(crate) fn read(&self) -> Used {
+        *self.0.lock()
+    }
+}
+
 /// Measures a run. Put one into [`RunConfig::metrics`](crate::RunConfig::metrics), keep a clone, and [`read`] it while
 /// the run goes on, or after it ended or failed. Of several runs with the same meter it gives the sum.
 ///
@@ -264,6 +324,21 @@ fn commit_bytes(commit: &Commit) -> usize {
 mod tests {
     use super::*;
     use crate::json;
+
+    #[test]
+    fn usage_adds_up_and_counts_what_has_no_price() {
+        let sum = UsageSum::default();
+        sum.add(ModelUsage::tokens(10, 2).cost(0.7));
+        sum.add(ModelUsage::tokens(5, 1).cost(0.1));
+        sum.add(ModelUsage::tokens(100, 0));
+        sum.add(ModelUsage::tokens(0, 0).cost(f64::NAN));
+        let used = Used {
+            tokens: 118,
+            cost: 0.8,
+            unpriced: 2,
+        };
+        assert_eq!(sum.read(), used);
+    }
 
     #[test]
     fn a_list_is_weighed_by_what_came_when_it_grew_and_whole_otherwise() {

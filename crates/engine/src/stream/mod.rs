@@ -15,4 +15,4 @@ pub use events::{
     TaskStart, TaskWaited, Update,
 };
 pub use lifecycle::{Lifecycle, LifecycleEvent, LifecycleStatus};
-pub use metrics::{Meter, RunMetrics};
+pub use metrics::{Meter, ModelUsage, RunMetrics};

@@ -146,6 +146,67 @@ async fn limits_stop_once() {
     assert!(reason(&result).ends_with("s have passed (limit 0 s)"));
 }
 
+/// A node that reports 100 tokens each time, at 0.3 dollars or without a price.
+fn spends(price: Option<f64>) -> impl Node {
+    move |context: NodeContext, _: Value| {
+        context.report_usage(ModelUsage::tokens(90, 10).cost(price));
+        async move { Ok(NodeOutput::Update(json!({"log": ["spent"]}))) }
+    }
+}
+
+#[tokio::test]
+async fn limits_of_tokens_and_cost_stop_after_the_step_that_reached_them() {
+    let graph = || {
+        let chain = base().node("a", spends(Some(0.3))).node("b", spends(None));
+        let chain = chain.node("c", spends(Some(0.3))).node("d", spends(Some(0.3)));
+        on_memory(
+            chain
+                .edge(START, "a")
+                .edge("a", "b")
+                .edge("b", "c")
+                .edge("c", "d"),
+        )
+    };
+    let at = |limit| Breakpoint::new("l", BreakpointPlace::Limit(limit));
+    let one = graph();
+    let result = run_with(&one, input(), vec![at(BreakpointLimit::Tokens(200))]).await;
+    assert_eq!(reason(&result), "200 tokens are used (limit 200)");
+    let rest = run_with(&one, Input::Continue, vec![at(BreakpointLimit::Tokens(300))]).await;
+    assert_eq!(rest.status, RunStatus::Done, "each run counts its own");
+
+    let result = run_with(&graph(), input(), vec![at(BreakpointLimit::Cost(0.6))]).await;
+    assert_eq!(
+        reason(&result),
+        "0.6 USD are spent (limit 0.6), without 1 request that has no price"
+    );
+    assert_eq!(result.value["log"].as_array().unwrap().len(), 3);
+
+    let never = run_with(&graph(), input(), vec![at(BreakpointLimit::Cost(0.91))]).await;
+    assert_eq!(never.status, RunStatus::Done);
+    let watched = Breakpoint::new("w", BreakpointPlace::After("*".into()))
+        .when(|seen: &Value| Ok(seen["run"]["tokens"] == json!(300) && seen["run"]["cost"] == json!(0.6)));
+    let result = run_with(&graph(), input(), vec![watched]).await;
+    assert_eq!(reason(&result), "After `c`");
+}
+
+#[tokio::test]
+async fn what_nested_graphs_use_counts_for_the_run_around_them() {
+    let inner = base().node("x", spends(Some(0.3))).node("y", spends(Some(0.3)));
+    let inner = inner.edge(START, "x").edge("x", "y").compile().unwrap();
+    let outer = base().subgraph("inner", &inner).node("after", logs("after"));
+    let graph = on_memory(outer.edge(START, "inner").edge("inner", "after"));
+    let at = || Breakpoint::new("l", BreakpointPlace::Limit(BreakpointLimit::Tokens(100)));
+    let result = run_with(&graph, input(), vec![at()]).await;
+    assert_eq!(
+        reason(&result),
+        "200 tokens are used (limit 100)",
+        "after the step of its own graph"
+    );
+    let stopped = run_with(&graph, input(), vec![at().within("*")]).await;
+    assert_eq!(reason(&stopped), "100 tokens are used (limit 100)");
+    assert_eq!(stopped.stopped.unwrap().path, "inner");
+}
+
 /// fan to quick and to flaky, which fails `failures` times; both lead to join.
 fn flaky(failures: u32, retries: u32, calls: &Calls) -> StateGraph {
     let tried = Arc::new(AtomicU32::new(0));

@@ -130,6 +130,26 @@ impl Loop {
                     format!("`{key}` has {bytes} bytes (limit {limit})"),
                 )
             }
+            BreakpointLimit::Tokens(limit) => {
+                let tokens = self.setup.shared.usage.read().tokens;
+                (
+                    tokens >= *limit,
+                    format!("{tokens} tokens are used (limit {limit})"),
+                )
+            }
+            BreakpointLimit::Cost(limit) => {
+                let used = self.setup.shared.usage.read();
+                let unpriced = match used.unpriced {
+                    0 => String::new(),
+                    1 => ", without 1 request that has no price".to_owned(),
+                    more => format!(", without {more} requests that have no price"),
+                };
+                let cost = used.cost;
+                (
+                    cost >= *limit,
+                    format!("{cost} USD are spent (limit {limit}){unpriced}"),
+                )
+            }
         }
     }
 

@@ -51,9 +51,16 @@ impl Breakpoints {
                 BreakpointPlace::Limit(BreakpointLimit::StateBytes(_) | BreakpointLimit::KeyBytes(..))
             )
         };
+        let used = shared.usage.read();
+        // What the graphs before this one used stopped the run there, or was logged.
+        let passed = |breakpoint: &Breakpoint| match &breakpoint.place {
+            BreakpointPlace::Limit(BreakpointLimit::Tokens(limit)) => used.tokens >= *limit,
+            BreakpointPlace::Limit(BreakpointLimit::Cost(limit)) => used.cost >= *limit,
+            _ => false,
+        };
         Some(Box::new(Self {
             measures: list.iter().any(sized),
-            passed: vec![false; list.len()],
+            passed: list.iter().map(passed).collect(),
             list,
             began: Instant::now(),
             before: Value::Null,
@@ -195,7 +202,10 @@ pub(crate) async fn breaks_before_retry(context: &NodeContext, attempt: u32, fai
         let task = crate::json!({
             "node": &*info.node, "id": info.task_id.as_str(), "attempt": attempt, "error": error,
         });
-        let run = crate::json!({"id": info.run_id.as_str(), "step": info.step});
+        let used = shared.usage.read();
+        let run = crate::json!({
+            "id": info.run_id.as_str(), "step": info.step, "tokens": used.tokens, "cost": used.cost,
+        });
         let reason = format!(
             "`{}` would be tried again after: {}",
             info.node,
@@ -302,11 +312,14 @@ impl Loop {
         if !seen.contains_key("state") {
             seen.insert("state", self.live.values());
         }
+        let used = shared.usage.read();
         let run: Object = [
             ("id", Value::from(shared.run_id.as_str())),
             ("step", step.into()),
             ("steps", self.report.counts.steps.into()),
             ("seconds", points.began.elapsed().as_secs_f64().into()),
+            ("tokens", used.tokens.into()),
+            ("cost", used.cost.into()),
         ]
         .into_iter()
         .collect();

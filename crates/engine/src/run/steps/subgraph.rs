@@ -275,6 +275,7 @@ async fn run(graph: &Graph, context: &NodeContext, input: Input, given: Value) -
         address: outer.address.clone(),
         past: outer.past.clone(),
         hits: outer.hits.clone(),
+        usage: outer.usage.clone(),
         pulse: context.pulse(),
         calls: OnceLock::new(),
     };
