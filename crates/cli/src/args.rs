@@ -397,6 +397,7 @@ Stop at this place; may be given several times:
   error[:NODE[:CLASS]]  retry[:NODE]                          a failure, with what the step's other tasks finished
   question[:NODE[:KIND]]  emitted[:NODE]                      a question, a value that a node emits
   steps:N  seconds:N  state-bytes:N  key-bytes:KEY:N          a limit
+  tokens:N  cost:USD                                          what models have used in this run, such as cost:0.50
   watch if CONDITION                                          when the condition becomes true
   CONDITION is an expression over state, old, new, writer, task, value and run. GRAPH is the path of nodes to a nested
   graph, such as refund/desk, or *. With => the run does not stop and TEXT, a template, is logged.";

@@ -13,6 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use superstep::NodeContext;
+use superstep::stream::ModelUsage;
 
 use super::{ModelAnswer, ModelRequest, TokenUsage, args_json};
 use crate::base::secrets;
@@ -129,7 +130,7 @@ impl Exchanges {
 #[derive(Clone, Debug)]
 pub struct WatchedTask {
     exchanges: Arc<Exchanges>,
-    task: String,
+    task: NodeContext,
 }
 
 impl WatchedTask {
@@ -137,7 +138,7 @@ impl WatchedTask {
     pub fn new(exchanges: Arc<Exchanges>, context: &NodeContext) -> Self {
         Self {
             exchanges,
-            task: context.info().task_id.to_string(),
+            task: context.clone(),
         }
     }
 }
@@ -222,6 +223,18 @@ fn shown(answer: &ModelAnswer) -> String {
     text
 }
 
+/// Returns what limits of the run count of an exchange, as the trace counts it. An answer whose server counts no tokens
+/// was paid for without a known price; a scripted one is `None`.
+fn used(exchange: &Exchange) -> Option<ModelUsage> {
+    let Some(usage) = &exchange.usage else {
+        let is_uncounted = exchange.by == AnsweredBy::Server && exchange.ended == Ended::Done;
+        return is_uncounted.then(ModelUsage::default);
+    };
+    let count = |name: &str| usage[name].as_u64().unwrap_or(0);
+    let cost = exchange.cost.as_ref().and_then(|cost| cost["amount"].as_f64());
+    Some(ModelUsage::tokens(count("input_tokens"), count("output_tokens")).cost(cost))
+}
+
 impl Drop for OpenExchange {
     fn drop(&mut self) {
         // Some servers repeat what they were sent.
@@ -244,7 +257,13 @@ impl Drop for OpenExchange {
             usage: self.usage.take(),
             cost: self.cost.take(),
         };
-        self.watch.exchanges.put(self.watch.task.clone(), exchange);
+        let task = &self.watch.task;
+        if let Some(used) = used(&exchange) {
+            task.report_usage(used);
+        }
+        self.watch
+            .exchanges
+            .put(task.info().task_id.to_string(), exchange);
     }
 }
 

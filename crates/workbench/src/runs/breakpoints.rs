@@ -9,7 +9,7 @@ use superstep::Value;
 use superstep::run::{Breakpoint as Point, BreakpointLimit, BreakpointPlace, HitRule};
 use superstep_nodes::expression::{Expression, Scope, Template, Uses};
 
-use crate::wire::{BreakHits, BreakWhen, Breakpoint, Problem};
+use crate::wire::{BreakHits, BreakWhen, Breakpoint, Dollars, Problem};
 use superstep_document::{Join, Text, text};
 
 /// The names that a condition sees beside `state`.
@@ -67,6 +67,7 @@ impl Breakpoint {
             key: None,
             kind: None,
             limit: None,
+            amount: None,
             within: None,
             condition: None,
             hits: None,
@@ -132,6 +133,15 @@ impl Breakpoint {
             BreakWhen::StateBytes => BreakpointPlace::Limit(BreakpointLimit::StateBytes(limit()? as usize)),
             BreakWhen::KeyBytes => {
                 BreakpointPlace::Limit(BreakpointLimit::KeyBytes(key()?, limit()? as usize))
+            }
+            BreakWhen::Tokens => BreakpointPlace::Limit(BreakpointLimit::Tokens(limit()?.into())),
+            BreakWhen::Cost => {
+                let amount = self.amount.map(f64::from).filter(|amount| *amount > 0.0);
+                let amount = amount.ok_or_else(|| {
+                    invalid(self, text!("it has no amount."))
+                        .remedy(text!("Give an amount in US dollars above 0."))
+                })?;
+                BreakpointPlace::Limit(BreakpointLimit::Cost(amount))
             }
             BreakWhen::Watch => BreakpointPlace::Watch,
         })
@@ -212,6 +222,8 @@ impl fmt::Display for Breakpoint {
             BreakWhen::Seconds => write!(f, "seconds:{limit}"),
             BreakWhen::StateBytes => write!(f, "state-bytes:{limit}"),
             BreakWhen::KeyBytes => write!(f, "key-bytes:{key}:{limit}"),
+            BreakWhen::Tokens => write!(f, "tokens:{limit}"),
+            BreakWhen::Cost => write!(f, "cost:{}", self.amount.map_or(0.0, f64::from)),
             BreakWhen::Watch => f.write_str("watch"),
         }?;
         if let Some(within) = &self.within {
@@ -235,22 +247,24 @@ impl fmt::Display for Breakpoint {
 
 const FORMS: &str = "Write PLACE [in GRAPH] [every N | hit N | from N] [if CONDITION] [=> TEXT TO LOG]. PLACE is before:NODE, \
                      after:NODE, edge:FROM->TO, key:KEY, error[:NODE[:CLASS]], retry[:NODE], question[:NODE[:KIND]], \
-                     emitted[:NODE], steps:N, seconds:N, state-bytes:N, key-bytes:KEY:N or watch.";
+                     emitted[:NODE], steps:N, seconds:N, state-bytes:N, key-bytes:KEY:N, tokens:N, cost:USD or watch.";
 
 fn bad(message: Text) -> Problem {
     Problem::new("invalid-breakpoint", message).remedy(FORMS)
 }
 
+fn not_above_zero(text: &str, whole: &str) -> Problem {
+    bad(text!(
+        "`{text}` in the breakpoint `{whole}` is not a number above 0.",
+        text,
+        whole = whole.trim()
+    ))
+}
+
 /// Parses a number above zero; `whole` is the text that contains it.
 fn above_zero(text: &str, whole: &str) -> Result<u32, Problem> {
     let number = text.parse::<u32>().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| {
-        bad(text!(
-            "`{text}` in the breakpoint `{whole}` is not a number above 0.",
-            text,
-            whole = whole.trim()
-        ))
-    })
+    number.ok_or_else(|| not_above_zero(text, whole))
 }
 
 impl Breakpoint {
@@ -292,11 +306,12 @@ impl Breakpoint {
             "question" => with_kind(BreakWhen::Question),
             "retry" => Self::at(BreakWhen::Retry, node(of)),
             "emitted" => Self::at(BreakWhen::Emitted, node(of)),
-            "steps" | "seconds" | "state-bytes" => {
+            "steps" | "seconds" | "state-bytes" | "tokens" => {
                 let mut point = Self::at(
                     match name {
                         "steps" => BreakWhen::Steps,
                         "seconds" => BreakWhen::Seconds,
+                        "tokens" => BreakWhen::Tokens,
                         _ => BreakWhen::StateBytes,
                     },
                     "",
@@ -310,6 +325,15 @@ impl Breakpoint {
                     .ok_or_else(|| bad(text!("`{place}` names no size.", place)))?;
                 let mut point = Self::at(BreakWhen::KeyBytes, "");
                 (point.key, point.limit) = (Some(key.to_owned()), Some(above_zero(bytes, whole)?));
+                point
+            }
+            "cost" => {
+                let mut point = Self::at(BreakWhen::Cost, "");
+                let amount = of.parse::<f64>().ok().filter(|amount| amount.is_finite());
+                let amount = amount
+                    .map(Dollars::from)
+                    .filter(|amount| f64::from(*amount) > 0.0);
+                point.amount = Some(amount.ok_or_else(|| not_above_zero(of, whole))?);
                 point
             }
             "watch" => Self::at(BreakWhen::Watch, ""),
@@ -385,6 +409,8 @@ mod tests {
             "seconds:5",
             "state-bytes:100000",
             "key-bytes:docs:2000",
+            "tokens:20000",
+            "cost:0.25 => {{ run.cost }} USD after {{ run.tokens }} tokens",
             "watch if state.retries > 2 => retries is {{ state.retries }}",
         ] {
             let point: Breakpoint = text.parse().unwrap_or_else(|problem| panic!("{text}: {problem}"));
@@ -404,6 +430,19 @@ mod tests {
                 "`0` in the breakpoint `steps:0` is not a number above 0.",
             ),
             ("key-bytes:docs", "`key-bytes:docs` names no size."),
+            (
+                "tokens:many",
+                "`many` in the breakpoint `tokens:many` is not a number above 0.",
+            ),
+            (
+                "cost:0",
+                "`0` in the breakpoint `cost:0` is not a number above 0.",
+            ),
+            (
+                "cost:-1",
+                "`-1` in the breakpoint `cost:-1` is not a number above 0.",
+            ),
+            ("cost:0.0000001", "is not a number above 0."),
             (
                 "after:a every",
                 "`every` in the breakpoint `after:a every` says nothing.",
@@ -447,5 +486,22 @@ mod tests {
         assert!(!point.enabled);
         assert_eq!(point.to_string(), "before:draft");
         assert_eq!(serde_json::to_string(&point).expect("text"), old);
+    }
+
+    #[test]
+    fn an_amount_is_a_number_on_the_wire() {
+        let json = r#"{"node":"","when":"cost","amount":0.05,"enabled":true}"#;
+        let point: Breakpoint = serde_json::from_str(json).expect("a breakpoint");
+        assert_eq!(serde_json::to_string(&point).expect("text"), json);
+        let place = BreakpointPlace::Limit(BreakpointLimit::Cost(0.05));
+        assert_eq!(point.compile().expect("it is valid").place(), &place);
+        let without: Breakpoint =
+            serde_json::from_str(r#"{"when":"cost","enabled":true}"#).expect("a breakpoint");
+        let problem = without.compile().expect_err("it has no amount");
+        assert!(
+            problem.message.contains("it has no amount."),
+            "{}",
+            problem.message
+        );
     }
 }

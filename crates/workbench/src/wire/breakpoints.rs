@@ -31,8 +31,38 @@ pub enum BreakWhen {
     StateBytes,
     /// When a key has a number of bytes, see `key` and `limit`.
     KeyBytes,
+    /// When the run has used a number of tokens, see `limit`.
+    Tokens,
+    /// When the run has cost an amount, see `amount`.
+    Cost,
     /// When the condition became true.
     Watch,
+}
+
+/// Amount of US dollars. It is kept in millionths, so that breakpoints can be compared; on the wire it is a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "f64", from = "f64")]
+pub struct Dollars(u64);
+
+impl From<f64> for Dollars {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float out of range becomes the nearest number, and what is none becomes 0"
+    )]
+    fn from(dollars: f64) -> Self {
+        Self((dollars * 1e6).round() as u64)
+    }
+}
+
+impl From<Dollars> for f64 {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "nobody sets a limit of nine billion dollars"
+    )]
+    fn from(dollars: Dollars) -> Self {
+        dollars.0 as f64 / 1e6
+    }
 }
 
 /// Rule that decides which hits a breakpoint acts on. A hit is a moment at its place at which its condition holds.
@@ -72,10 +102,14 @@ pub struct Breakpoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub kind: Option<String>,
-    /// Steps, seconds or bytes.
+    /// Steps, seconds, bytes or tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
+    /// US dollars, of a limit of cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(as = "Option<f64>", optional)]
+    pub amount: Option<Dollars>,
     /// A nested graph: the names of the nodes that lead there, joined with `/`, or `*` for every graph.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

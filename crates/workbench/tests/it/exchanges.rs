@@ -267,3 +267,40 @@ async fn a_graph_that_misses_a_connection_hears_that_it_was_made() {
         .await;
     assert_eq!(code, "unknown-model");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn limits_of_tokens_and_cost_count_what_models_were_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let address = model_server("openai-agent").await;
+    let mut app = app(dir.path(), &address).await;
+    let graph = agent(&app, "proxy::scripted-1").await;
+    let mut stopped_at = async |point: Value| {
+        let action = json!({"type": "input", "input": question()});
+        let (run, _) = app
+            .run(json!({"graphId": graph, "action": action, "breakpoints": [point]}))
+            .await;
+        run
+    };
+    // The agent asks twice: 12 tokens sent and 66 answered, then 71 and 6, at 1 and 10 dollars a million.
+    let tokens = json!({"when": "tokens", "limit": 78, "within": "*", "enabled": true});
+    let run = stopped_at(tokens).await;
+    assert_eq!(run["stop"]["reason"], "78 tokens are used (limit 78)", "{run}");
+    assert_eq!(
+        run["stop"]["within"], "helper",
+        "after the step of the agent's own graph"
+    );
+
+    let cost = json!({"when": "cost", "amount": 0.0008, "enabled": true});
+    let run = stopped_at(cost).await;
+    assert_eq!(
+        run["status"], "done",
+        "the step that reached it was the last: {run}"
+    );
+    assert_eq!(
+        run["stop"]["reason"], "0.000803 USD are spent (limit 0.0008)",
+        "{run}"
+    );
+
+    let more = json!({"when": "cost", "amount": 0.001, "within": "*", "enabled": true});
+    assert!(stopped_at(more).await["stop"].is_null());
+}

@@ -34,6 +34,10 @@ export function placeText(point: Breakpoint): string {
       return t("breakpoints.stateBytes", { n: point.limit ?? 0 });
     case "keyBytes":
       return t("breakpoints.keyBytes", { key: point.key ?? "", n: point.limit ?? 0 });
+    case "tokens":
+      return t("breakpoints.tokens", { n: point.limit ?? 0 });
+    case "cost":
+      return t("breakpoints.cost", { amount: point.amount ?? 0 });
     case "watch":
       return t("breakpoints.watch");
   }

@@ -36,7 +36,13 @@ const NODE_PLACES: ReadonlySet<Breakpoint["when"]> = new Set([
   "question",
   "emitted",
 ]);
-const LIMITS: ReadonlySet<Breakpoint["when"]> = new Set(["steps", "seconds", "stateBytes", "keyBytes"]);
+const LIMITS: ReadonlySet<Breakpoint["when"]> = new Set([
+  "steps",
+  "seconds",
+  "stateBytes",
+  "keyBytes",
+  "tokens",
+]);
 /** What a condition sees beside `state`, by place. */
 const VARIABLES: Partial<Record<Breakpoint["when"], readonly string[]>> = {
   key: ["old", "new", "writer", "task", "run"],
@@ -73,7 +79,8 @@ function Form({ point: given }: { point: Breakpoint }) {
     (point.when !== "watch" || text(point.condition ?? "") !== undefined) &&
     (!NODE_PLACES.has(point.when) || point.node !== "") &&
     (point.when !== "key" && point.when !== "keyBytes" ? true : (point.key ?? "") !== "") &&
-    (!LIMITS.has(point.when) || (point.limit ?? 0) > 0);
+    (!LIMITS.has(point.when) || (point.limit ?? 0) > 0) &&
+    (point.when !== "cost" || (point.amount ?? 0) > 0);
 
   const save = async () => {
     const next = cleaned(point);
@@ -148,8 +155,21 @@ function Form({ point: given }: { point: Breakpoint }) {
             <TextField value={point.kind ?? ""} onChange={(kind) => change({ kind })} />
           </Field>
         )}
+        {point.when === "cost" && (
+          <Field label={t("breakpoints.limit.cost")} description={t("breakpoints.costHelp")}>
+            <NumberField
+              value={point.amount}
+              min={0}
+              step={0.1}
+              onChange={(amount) => change({ amount: amount ?? 0 })}
+            />
+          </Field>
+        )}
         {LIMITS.has(point.when) && (
-          <Field label={t(`breakpoints.limit.${point.when as "steps"}`)}>
+          <Field
+            label={t(`breakpoints.limit.${point.when as "steps"}`)}
+            {...(point.when === "tokens" && { description: t("breakpoints.tokensHelp") })}
+          >
             <NumberField
               value={point.limit}
               integer

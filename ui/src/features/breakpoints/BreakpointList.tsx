@@ -31,6 +31,8 @@ export const BREAKPOINT_PLACES: readonly ({ readonly when: Elsewhere } & Partial
   { when: "emitted", node: "*" },
   { when: "steps", limit: 10 },
   { when: "seconds", limit: 10 },
+  { when: "tokens", limit: 10_000 },
+  { when: "cost", amount: 0.1 },
   { when: "stateBytes", limit: 100_000 },
   { when: "keyBytes", limit: 100_000 },
 ];

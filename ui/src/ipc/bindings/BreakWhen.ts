@@ -3,4 +3,4 @@
 /**
  * The kind of place where a run stops.
  */
-export type BreakWhen = "before" | "after" | "edge" | "key" | "error" | "retry" | "question" | "emitted" | "steps" | "seconds" | "stateBytes" | "keyBytes" | "watch";
+export type BreakWhen = "before" | "after" | "edge" | "key" | "error" | "retry" | "question" | "emitted" | "steps" | "seconds" | "stateBytes" | "keyBytes" | "tokens" | "cost" | "watch";

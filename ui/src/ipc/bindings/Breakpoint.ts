@@ -31,9 +31,13 @@ key?: string,
  */
 kind?: string, 
 /**
- * Steps, seconds or bytes.
+ * Steps, seconds, bytes or tokens.
  */
 limit?: number, 
+/**
+ * US dollars, of a limit of cost.
+ */
+amount?: number, 
 /**
  * A nested graph: the names of the nodes that lead there, joined with `/`, or `*` for every graph.
  */

@@ -917,6 +917,8 @@ export const problems: Readonly<Record<string, string>> = {
   "Name the key.": "指定键。",
   "it has no limit.": "它没有上限。",
   "Give a number above 0.": "填写大于 0 的数字。",
+  "it has no amount.": "它没有金额。",
+  "Give an amount in US dollars above 0.": "填写大于 0 的美元金额。",
   "it names no target.": "它没有指定目标。",
   "Name the node that the edge comes to.": "指定边通向的节点。",
   "a watchpoint needs a condition.": "监视点需要条件。",
