@@ -37,6 +37,7 @@ import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TakeOverDialog } from "../features/take-over";
 import { BreakpointDialog } from "../features/breakpoints";
+import { PriceDialog } from "../features/connections";
 import { HelpDialogs } from "../features/help";
 import { TrustDialogs } from "../features/trust";
 import { StartScreen } from "../features/start/StartScreen";
@@ -119,6 +120,7 @@ export function Shell() {
         <TrustDialogs />
         <TakeOverDialog />
         <BreakpointDialog />
+        <PriceDialog />
         <HelpDialogs />
       </PanelBoundary>
     </div>

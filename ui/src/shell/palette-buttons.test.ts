@@ -66,6 +66,8 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "forms.versions.restore": "version.restore",
   "invariants.add": "invariants.add",
   "invariants.check": "invariants.check",
+  "prices.ask": "prices.ask",
+  "prices.missing": "prices.ask",
   "shell.history": "edit.history",
   "shell.nested.look": "run.showNested",
   "shell.unfold.${side}": "panel.",

@@ -32,7 +32,7 @@ pub use error::{KeyPlace, ModelError};
 pub(crate) use exchange::OpenExchange;
 pub use exchange::{AnsweredBy, Ended, Exchange, Exchanges, WatchedTask};
 pub(crate) use messages::message;
-pub use prices::{Price, Priced};
+pub use prices::{Price, Priced, listed_prices};
 pub use recording::{RECORDINGS, Recording, Recordings};
 pub use reply::AnswerStream;
 use reply::FrameSink;

@@ -80,6 +80,13 @@ impl Priced {
     }
 }
 
+/// Returns the prices that come with Superstep, by model, and the day on which they were looked up.
+pub fn listed_prices() -> (&'static str, impl Iterator<Item = (&'static str, Price)>) {
+    let taken = table().map_or("", |table| table.taken.as_str());
+    let models = table().into_iter().flat_map(|table| &table.models);
+    (taken, models.map(|(name, price)| (name.as_str(), *price)))
+}
+
 /// Finds the price of a model. `named` is the name in the graph, e.g. `my-server::llama3`; `known` is the provider's
 /// own name for it, if the provider itself answers.
 pub(super) fn find(own: &IndexMap<String, Price>, named: &str, known: Option<&str>) -> Option<Priced> {

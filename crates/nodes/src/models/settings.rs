@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::error::{KeyPlace, ModelError, variable_of};
-use super::prices::Price;
+use super::prices::{self, Price};
 use superstep_document::{Text, suggest, text};
 
 /// A named way to a model server.
@@ -129,6 +129,11 @@ impl ModelSettings {
         settings.file = Some(file.to_owned());
         settings.problem = problem;
         settings
+    }
+
+    /// Returns the person's own price of a model, as a graph names it.
+    pub fn own_price(&self, model: &str) -> Option<Price> {
+        prices::find(&self.prices, model, None).map(|priced| priced.price)
     }
 
     /// Returns the route for a model name such as `openai::gpt-4o-mini` or `my-server::llama3`.

@@ -169,6 +169,15 @@ impl Workbench {
 
     /// Changes the connections in the file; what else is in it stays.
     fn change_connections(&self, change: impl FnOnce(&mut Map<String, Json>)) -> Result<(), Problem> {
+        self.change_models("connections", change)
+    }
+
+    /// Changes a part of the file of model settings; what else is in it stays.
+    pub(crate) fn change_models(
+        &self,
+        part: &str,
+        change: impl FnOnce(&mut Map<String, Json>),
+    ) -> Result<(), Problem> {
         let file = self.models_file();
         let _writing = self.settings_writing.lock();
         if let Some(problem) = self.models().problem {
@@ -187,15 +196,16 @@ impl Workbench {
             Problem::new(
                 "file-error",
                 text!(
-                    "{path} is no object with `connections`.",
-                    path = file.display().to_string()
+                    "{path} is no object with `{part}`.",
+                    path = file.display().to_string(),
+                    part
                 ),
             )
         };
         let all = whole
             .as_object_mut()
             .ok_or_else(broken)?
-            .entry("connections")
+            .entry(part)
             .or_insert_with(|| json!({}))
             .as_object_mut()
             .ok_or_else(broken)?;

@@ -9,6 +9,7 @@ use superstep_nodes::models::{AnsweredBy, Ended, Exchange};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::ledger::Ledger;
+use crate::models::prices::price_late;
 use crate::wire::{
     ExchangeCost, ExchangeEnd, ExchangeList, ExchangeTokens, ExchangeView, Json, OfflineAnswer, Problem,
     ReadExchanges,
@@ -150,10 +151,12 @@ impl Workbench {
         request: ReadExchanges,
     ) -> Result<ExchangeList, Problem> {
         let this = self.clone();
-        let exchanges = blocking(move || this.ledger.exchanges(&request));
-        Ok(ExchangeList {
-            exchanges: exchanges.await??,
-        })
+        let mut exchanges = blocking(move || this.ledger.exchanges(&request)).await??;
+        let settings = self.models();
+        for one in &mut exchanges {
+            price_late(&settings, &one.model, one.tokens, &mut one.cost);
+        }
+        Ok(ExchangeList { exchanges })
     }
 }
 

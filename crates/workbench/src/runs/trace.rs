@@ -3,8 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use superstep_nodes::ModelSettings;
+
 use crate::Workbench;
 use crate::ledger::{Ledger, RunRow};
+use crate::models::prices::price_spans;
 use crate::wire::{ExchangeView, Problem, ReadTrace, SpanCall, TraceView};
 
 /// Spans of an answer: by default, and at most.
@@ -23,13 +26,14 @@ pub(crate) fn call(exchange: &ExchangeView) -> SpanCall {
     }
 }
 
-fn read(ledger: &Ledger, request: &ReadTrace) -> Result<TraceView, Problem> {
+fn read(ledger: &Ledger, settings: &ModelSettings, request: &ReadTrace) -> Result<TraceView, Problem> {
     let most = match request.limit {
         0 => PAGE,
         limit => limit.min(LARGEST_PAGE),
     };
     let thread_id = request.thread_id.as_str();
-    let found = ledger.spans(thread_id, request.after.unwrap_or(0), most as usize)?;
+    let mut found = ledger.spans(thread_id, request.after.unwrap_or(0), most as usize)?;
+    price_spans(settings, &mut found.spans);
     Ok(TraceView {
         runs: ledger.runs_of(thread_id)?.iter().map(RunRow::view).collect(),
         spans: found.spans,
@@ -42,7 +46,10 @@ fn read(ledger: &Ledger, request: &ReadTrace) -> Result<TraceView, Problem> {
 pub fn trace(data_dir: &Path, request: &ReadTrace) -> Result<TraceView, Problem> {
     let path = data_dir.join("workbench.db");
     match path.exists() {
-        true => read(&Ledger::open(&path)?, request),
+        true => {
+            let settings = ModelSettings::load(&data_dir.join(ModelSettings::FILE));
+            read(&Ledger::open(&path)?, &settings, request)
+        }
         false => Ok(TraceView::default()),
     }
 }
@@ -50,7 +57,7 @@ pub fn trace(data_dir: &Path, request: &ReadTrace) -> Result<TraceView, Problem>
 impl Workbench {
     pub(crate) async fn thread_trace(self: &Arc<Self>, request: ReadTrace) -> Result<TraceView, Problem> {
         // After what was handed in before.
-        let keeper = self.records.keeper();
-        keeper.ask(move |ledger| read(ledger, &request)).await
+        let (keeper, settings) = (self.records.keeper(), self.models());
+        keeper.ask(move |ledger| read(ledger, &settings, &request)).await
     }
 }

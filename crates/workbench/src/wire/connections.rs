@@ -107,3 +107,41 @@ pub struct ConnectionTested {
     /// Models that it offers, as graphs name them.
     pub models: Vec<String>,
 }
+
+/// Price of a model, in US dollars per million tokens. Also `prices.set`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelPrice {
+    /// The model as graphs name it.
+    pub model: String,
+    /// What is sent.
+    pub input: f64,
+    /// What is answered.
+    pub output: f64,
+    /// What is sent and was kept by the provider; like `input` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub cached: Option<f64>,
+    /// What is sent to be kept by the provider; like `input` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub cache_write: Option<f64>,
+}
+
+/// `prices.remove`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct RemovePrice {
+    /// The model.
+    pub model: String,
+}
+
+/// Answer of the commands about prices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct PriceList {
+    /// Those that the person set; they go before the others.
+    pub own: Vec<ModelPrice>,
+    /// Those that come with Superstep.
+    pub listed: Vec<ModelPrice>,
+    /// The day on which those were looked up.
+    pub taken: String,
+}

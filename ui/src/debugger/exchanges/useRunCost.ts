@@ -2,10 +2,12 @@
 import { useEffect, useState } from "react";
 import type { RunView } from "../../ipc/bindings/RunView";
 import { rpc } from "../../ipc/client";
+import { usePriceChanges } from "../../state/prices";
 import { sum, type Sum } from "./exchange-text";
 
 export function useRunCost(run: RunView | undefined): Sum["cost"] {
   const [read, setRead] = useState<{ readonly runId: string; readonly cost: Sum["cost"] } | null>(null);
+  const prices = usePriceChanges();
   const over = run?.endedAt !== undefined ? run : undefined;
   const runId = over?.runId;
   const threadId = over?.threadId;
@@ -18,6 +20,6 @@ export function useRunCost(run: RunView | undefined): Sum["cost"] {
       // A price that cannot be read is not shown.
       .catch(() => {});
     return () => abort.abort();
-  }, [runId, threadId, since]);
+  }, [runId, threadId, since, prices]);
   return read !== null && read.runId === runId ? read.cost : null;
 }

@@ -4,6 +4,7 @@ import type { AppEvent } from "../../ipc/bindings/AppEvent";
 import type { RunView } from "../../ipc/bindings/RunView";
 import type { TraceSpan } from "../../ipc/bindings/TraceSpan";
 import { rpc, subscribe } from "../../ipc/client";
+import { usePriceChanges } from "../../state/prices";
 import { isRunning, type LiveThread } from "../model/live";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import type { Span } from "./tree";
@@ -41,6 +42,7 @@ function concerns(event: AppEvent, threadId: string): boolean {
 export function useTrace(threadId: string): Trace & { again(): void } {
   const [trace, setTrace] = useState(NONE);
   const [attempt, setAttempt] = useState(0);
+  const prices = usePriceChanges();
   useEffect(() => {
     setTrace(NONE);
     const abort = new AbortController();
@@ -92,7 +94,7 @@ export function useTrace(threadId: string): Trace & { again(): void } {
       clearTimeout(timer);
       leave();
     };
-  }, [threadId, attempt]);
+  }, [threadId, attempt, prices]);
   return { ...trace, again: () => setAttempt((n) => n + 1) };
 }
 

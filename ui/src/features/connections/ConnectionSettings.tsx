@@ -16,6 +16,7 @@ import { t } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
 import { useAnswer } from "../../debugger/model/useAnswer";
 import { ConnectionForm } from "./ConnectionForm";
+import { PriceSettings } from "./PriceSettings";
 import { hintClass } from "../../components/recipes";
 import { cx } from "../../components/cx";
 
@@ -109,6 +110,7 @@ export function ConnectionSettings() {
         onCancel={() => setRemoving(null)}
         onConfirm={() => removing !== null && void remove(removing)}
       />
+      <PriceSettings />
     </div>
   );
 }

@@ -30,8 +30,10 @@ import {
 import { criticalPath } from "../../debugger/trace/critical";
 import { byTaskOf, outermost, sumByModel, sumByNode } from "../../debugger/trace/sums";
 import { useSpans, useTrace } from "../../debugger/trace/useTrace";
-import { traceIds } from "../../lib/testIds";
+import { listed } from "../../lib/intl";
+import { safetyIds, traceIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
+import { askPrice } from "../../state/prices";
 import { useSession } from "../../state/session";
 import { Head, summaryText } from "./Head";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";
@@ -156,6 +158,9 @@ function ThreadTrace({ threadId }: { threadId: string }) {
       </EmptyState>
     );
   }
+  const unpriced = sumByModel(shown)
+    .filter((sum) => sum.unpriced > 0)
+    .map(({ name }) => name);
   const sums = view === "node" ? sumByNode(shown) : view === "model" ? sumByModel(shown) : null;
   const asText = () => {
     const all = {
@@ -172,6 +177,17 @@ function ThreadTrace({ threadId }: { threadId: string }) {
     >
       <div className="flex shrink-0 flex-wrap items-center gap-1.5 px-2 py-1">
         <Head spans={shown} millis={axis.millis} leftOut={trace.leftOut} />
+        {unpriced.length > 0 && (
+          <Button
+            size="small"
+            variant="ghost"
+            title={t("prices.missing", { models: listed(unpriced) })}
+            onClick={() => askPrice(unpriced)}
+            data-testid={safetyIds.priceAsk}
+          >
+            {t("prices.ask")}
+          </Button>
+        )}
         {marks.longest && (
           <Button
             size="small"

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::Workbench;
+use crate::models::prices::price_spans;
 use crate::wire::{AnswerPreview, EarlierRuns, ExchangeCost, Problem, SpanEnd, TraceSpan};
 
 /// Spans of the graph that are looked at, the newest.
@@ -55,7 +56,9 @@ impl Workbench {
     /// Says of each node what it took in the newest runs of the graph, in any thread.
     pub(super) fn add_earlier_runs(&self, key: &str, previews: &mut [AnswerPreview]) -> Result<(), Problem> {
         let mut took: HashMap<String, Took> = HashMap::new();
-        for span in self.ledger.spans_of_graph(key, MOST_SPANS)? {
+        let mut spans = self.ledger.spans_of_graph(key, MOST_SPANS)?;
+        price_spans(&self.models(), &mut spans);
+        for span in spans {
             if span.parent.is_none() && span.end == SpanEnd::Done {
                 took.entry(span.node.clone()).or_default().add(&span);
             }
