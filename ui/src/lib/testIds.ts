@@ -5,6 +5,7 @@ export { forksIds } from "./testIds/forks";
 export { formsIds } from "./testIds/forms";
 export { gitIds } from "./testIds/git";
 export { memoryIds } from "./testIds/memory";
+export { overviewIds } from "./testIds/overview";
 export { queryIds } from "./testIds/query";
 export { safetyIds } from "./testIds/safety";
 export { shellIds } from "./testIds/shell";

@@ -18,6 +18,7 @@ import { help } from "./texts/help";
 import { imports } from "./texts/import";
 import { language } from "./texts/language";
 import { memory } from "./texts/memory";
+import { overview } from "./texts/overview";
 import { query } from "./texts/query";
 import { report } from "./texts/report";
 import { result } from "./texts/result";
@@ -47,6 +48,7 @@ export const english = {
   ...imports,
   ...language,
   ...memory,
+  ...overview,
   ...query,
   ...report,
   ...result,

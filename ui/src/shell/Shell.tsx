@@ -29,6 +29,7 @@ import { SettingsDialog } from "../features/settings";
 import { MemoryDialog } from "../features/memory";
 import { PlaygroundDialog } from "../features/playground";
 import { CheckDialog, InvariantKeeper } from "../features/invariants";
+import { OverviewDialog } from "../features/overview";
 import { ProbeDialog, QueryDialog } from "../features/query";
 import { ChangesPanel, ConflictView, useConflicted, useGit } from "../features/git";
 import { CodeDialog, ExportDialog } from "../features/export";
@@ -102,6 +103,7 @@ export function Shell() {
         <StorageDialogs />
         <MemoryDialog />
         <QueryDialog />
+        <OverviewDialog />
         <PlaygroundDialog />
         <ProbeDialog />
         <CheckDialog />

@@ -88,6 +88,7 @@ const SHOWS: ReadonlySet<string> = new Set([
   "debug.timeline.onlyClear",
   "forks.legend",
   "forms.inspector.changeKind",
+  "overview.show",
   "shell.menu",
   "shell.panel.retry",
   "tabs.all",

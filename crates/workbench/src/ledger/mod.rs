@@ -5,6 +5,7 @@
 mod background_writer;
 mod breakpoints;
 mod events;
+mod overview;
 mod pins;
 mod run_records;
 mod runs;
@@ -23,6 +24,7 @@ use superstep_document::text;
 
 pub(crate) use background_writer::BackgroundWriter;
 pub(crate) use events::{RunLog, StoredEvents};
+pub(crate) use overview::{RunOfThread, StoredSpan};
 pub(crate) use run_records::Carried;
 pub(crate) use run_records::RUN_RECORDS;
 pub use run_records::{run_records, take_run_records};
@@ -154,6 +156,11 @@ ALTER TABLE tasks ADD COLUMN status INTEGER;
 ",
     "
 ALTER TABLE runs ADD COLUMN summary TEXT;
+",
+    // What overviews of many runs read: a span that is no JSON, which nobody can read, has no time.
+    "
+CREATE INDEX runs_by_start ON runs (started_at);
+CREATE INDEX spans_by_end ON spans (iif(json_valid(body), json_extract(body, '$.ended'), NULL));
 ",
 ];
 

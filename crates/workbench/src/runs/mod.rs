@@ -14,6 +14,7 @@ pub(crate) mod exchanges;
 mod hot_edit;
 pub(crate) mod jobs;
 pub(crate) mod node_test;
+mod overview;
 mod playground;
 mod reader;
 mod recorder;

@@ -47,6 +47,8 @@ macro_rules! for_each_command {
             "run.start" => run_start(StartRun) -> RunView,
             "run.stop" => run_stop(StopRun) -> Empty,
             "run.effects" => run_effects(FindEffects) -> EffectList,
+            "runs.overview" => runs_overview(RunPeriod) -> RunsOverview,
+            "runs.list" => runs_list(ListRuns) -> RunList,
             "thread.list" => thread_list(ListThreads) -> ThreadList,
             "thread.get" => thread_get(ThreadRef) -> ThreadView,
             "thread.graph" => thread_graph(ReadThreadGraph) -> ThreadGraph,

@@ -304,3 +304,85 @@ async fn limits_of_tokens_and_cost_count_what_models_were_asked() {
     let more = json!({"when": "cost", "amount": 0.001, "within": "*", "enabled": true});
     assert!(stopped_at(more).await["stop"].is_null());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_price_that_is_set_later_prices_what_had_none_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let address = model_server("openai-agent").await;
+    let mut app = app(dir.path(), &address).await;
+    let (known, unknown) = (
+        agent(&app, "proxy::scripted-1").await,
+        agent(&app, "proxy::other").await,
+    );
+    let mut run = async |graph: &str| {
+        let action = json!({"type": "input", "input": question()});
+        let (run, _) = app.run(json!({"graphId": graph, "action": action})).await;
+        assert_eq!(run["status"], "done", "{run}");
+        run["threadId"].as_str().unwrap().to_owned()
+    };
+    let (priced, free) = (run(&known).await, run(&unknown).await);
+    let figures = async || {
+        let view = app.ok("runs.overview", json!({})).await;
+        (
+            view["cost"].clone(),
+            view["unpriced"].clone(),
+            view["unpricedModels"].clone(),
+        )
+    };
+    let usd = |amount: f64| json!([{"amount": amount, "currency": "USD"}]);
+    assert_eq!(
+        figures().await,
+        (usd(0.000803), json!(2), json!(["proxy::other"]))
+    );
+
+    let price = json!({"model": " proxy::other ", "input": 2.0, "output": 20.0, "cached": 0.5});
+    let list = app.ok("prices.set", price).await;
+    let own: Vec<&Value> = list["own"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|own| &own["model"])
+        .collect();
+    assert_eq!(own, ["proxy::scripted-1", "proxy::other"]);
+    assert!(list["listed"].as_array().unwrap().len() > 30 && list["taken"].is_string());
+    assert_eq!(figures().await, (usd(0.002409), json!(0), json!([])));
+    let costs = async |thread: &str| {
+        let trace = app.ok("thread.trace", json!({"threadId": thread})).await;
+        let spans = trace["spans"].as_array().unwrap().clone();
+        let calls = spans.iter().filter_map(|span| span["calls"].as_array()).flatten();
+        let amounts = calls.filter_map(|call| call["cost"]["amount"].as_f64());
+        amounts.collect::<Vec<f64>>()
+    };
+    assert_eq!(costs(&free).await, [0.001344, 0.000262]);
+    let exchanges = app.ok("thread.exchanges", json!({"threadId": free})).await;
+    assert_eq!(exchanges["exchanges"][0]["cost"]["amount"], 0.001344);
+
+    // What was priced when it ran keeps that price; connections stay as they are in the file.
+    let dearer = json!({"model": "proxy::scripted-1", "input": 100.0, "output": 100.0});
+    app.ok("prices.set", dearer).await;
+    assert_eq!(costs(&priced).await, [0.000672, 0.000131]);
+    let removed = app.ok("prices.remove", json!({"model": "proxy::other"})).await;
+    assert_eq!(removed["own"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        figures().await,
+        (usd(0.000803), json!(2), json!(["proxy::other"]))
+    );
+    let connections = app.ok("connections.list", json!({})).await;
+    assert_eq!(connections["connections"].as_array().unwrap().len(), 2);
+    for (wrong, part) in [
+        (
+            json!({"model": "llama3", "input": 1.0, "output": 1.0}),
+            "no name of a model",
+        ),
+        (
+            json!({"model": "a::b", "input": -1.0, "output": 1.0}),
+            "not below 0",
+        ),
+    ] {
+        let problem = app.refused("prices.set", wrong).await;
+        assert!(
+            problem.message.contains(part) && problem.remedy.is_some(),
+            "{problem:?}"
+        );
+    }
+}

@@ -1,5 +1,5 @@
 /** What the window shows without a graph. A first start leads into an example; later ones to where a person was. */
-import { ArrowRight, FileX, FolderOpen, Inbox, Plus, Workflow } from "lucide-react";
+import { ArrowRight, ChartColumn, FileX, FolderOpen, Inbox, Plus, Workflow } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
@@ -14,7 +14,7 @@ import type { GraphView } from "../../ipc/bindings/GraphView";
 import type { Recent } from "../../ipc/bindings/Recent";
 import { rpc } from "../../ipc/client";
 import { ago } from "../../lib/intl";
-import { formsIds } from "../../lib/testIds";
+import { formsIds, overviewIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { shortcutOf } from "../../state/keymap";
@@ -70,6 +70,16 @@ export function StartScreen() {
             <p>{first ? t("forms.start.welcomeText") : t("forms.start.text")}</p>
           </div>
           <div className="flex gap-2">
+            {!first && (
+              <Button
+                variant="ghost"
+                icon={<ChartColumn size={15} aria-hidden />}
+                onClick={() => runCommand("overview.open")}
+                data-testid={overviewIds.open}
+              >
+                {t("overview.title")}
+              </Button>
+            )}
             <Button
               icon={<FolderOpen size={15} aria-hidden />}
               onClick={() => runCommand("graph.open")}

@@ -3,7 +3,7 @@
  * present; everything else follows. Rows listen to their own thread only, so a busy run redraws one row.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { HardDrive, ListFilter, Plus, Search, Upload, X } from "lucide-react";
+import { ChartColumn, HardDrive, ListFilter, Plus, Search, Upload, X } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
@@ -20,8 +20,9 @@ import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import { importThread } from "../../debugger/run/thread-files";
 import { useNow } from "../../debugger/parts/useNow";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
-import { debugIds } from "../../lib/testIds";
+import { debugIds, overviewIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
+import { runCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { showStorage } from "../../state/storage";
 import { BreakpointList } from "../breakpoints";
@@ -166,6 +167,14 @@ export function ThreadsPanel() {
             },
           ]}
         />
+        <IconButton
+          size="small"
+          label={t("overview.title")}
+          onClick={() => runCommand("overview.open")}
+          data-testid={overviewIds.open}
+        >
+          <ChartColumn size={15} aria-hidden />
+        </IconButton>
         <IconButton
           size="small"
           label={t("debug.threads.new")}

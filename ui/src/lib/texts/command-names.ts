@@ -34,6 +34,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "debug.probe": ["Evaluate over all threads", "Logpoint", "Print"],
   "invariants.add": ["Assertion", "Rule", "Shield"],
   "invariants.check": ["Assertions", "Which threads broke this rule"],
+  "overview.open": ["Dashboard", "Runs", "Statistics", "Analytics", "Slowest nodes", "Error rate"],
   "prices.ask": ["Cost", "Token price"],
   "query.open": ["Search all threads", "Query", "Full text"],
   "run.replay": ["Replay"],

@@ -34,6 +34,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "debug.probe": ["在所有线程上求值", "日志点", "打印"],
   "invariants.add": ["断言", "规则", "约束"],
   "invariants.check": ["断言", "哪些线程违反了规则"],
+  "overview.open": ["仪表板", "运行", "统计", "分析", "最慢的节点", "错误率"],
   "prices.ask": ["费用", "token 价格"],
   "query.open": ["搜索所有线程", "查询", "全文搜索"],
   "run.replay": ["重放", "重新运行"],

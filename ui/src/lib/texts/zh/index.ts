@@ -17,6 +17,7 @@ import { kindAliases, kinds } from "./kinds";
 import { imports } from "./import";
 import { language } from "./language";
 import { memory } from "./memory";
+import { overview } from "./overview";
 import { problems } from "./problems";
 import { query } from "./query";
 import { report } from "./report";
@@ -43,6 +44,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...imports,
   ...language,
   ...memory,
+  ...overview,
   ...query,
   ...report,
   ...result,

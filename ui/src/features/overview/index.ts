@@ -1,0 +1,1 @@
+export { OverviewDialog } from "./OverviewDialog";
