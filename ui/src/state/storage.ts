@@ -15,6 +15,7 @@ export interface StorageAsked {
     readonly threadId: string;
     readonly checkpointId: string;
     readonly name: string;
+    readonly note: string;
   } | null;
 }
 

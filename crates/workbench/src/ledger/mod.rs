@@ -29,7 +29,7 @@ pub(crate) use run_records::Carried;
 pub(crate) use run_records::RUN_RECORDS;
 pub use run_records::{run_records, take_run_records};
 pub(crate) use runs::{RunRow, TaskRow};
-pub(crate) use threads::ThreadRow;
+pub(crate) use threads::{Bookmark, ThreadRow};
 
 /// One entry per schema version; never change one that was released.
 const MIGRATIONS: &[&str] = &[
@@ -162,6 +162,9 @@ ALTER TABLE runs ADD COLUMN summary TEXT;
 CREATE INDEX runs_by_start ON runs (started_at);
 CREATE INDEX spans_by_end ON spans (iif(json_valid(body), json_extract(body, '$.ended'), NULL));
 ",
+    "
+ALTER TABLE bookmarks ADD COLUMN note TEXT NOT NULL DEFAULT '';
+",
 ];
 
 /// The open ledger.
@@ -184,7 +187,7 @@ pub fn bookmarks(data_dir: &Path) -> Result<HashMap<String, HashSet<String>>, Pr
     }
     let marked = Ledger::open(&path)?.bookmarks(None)?;
     let checkpoints =
-        |(thread, marked): (String, HashMap<String, String>)| (thread, marked.into_keys().collect());
+        |(thread, marked): (String, HashMap<String, Bookmark>)| (thread, marked.into_keys().collect());
     Ok(marked.into_iter().map(checkpoints).collect())
 }
 

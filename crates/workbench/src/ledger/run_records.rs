@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use superstep::Value;
 use superstep::value::Object;
 
-use super::{Ledger, TaskRow};
+use super::{Bookmark, Ledger, TaskRow};
 use crate::wire::{AttemptView, Json, Problem, TraceSpan};
 
 /// What the file of a thread calls them, among what a host says about it.
@@ -27,7 +27,10 @@ pub(crate) struct Carried {
     attempts: BTreeMap<String, Vec<AttemptView>>,
     events: Vec<StoredBatch>,
     spans: Vec<TraceSpan>,
+    /// Names by checkpoint.
     bookmarks: BTreeMap<String, String>,
+    /// Notes of bookmarks, by checkpoint: apart from their names, which earlier releases read.
+    notes: BTreeMap<String, String>,
 }
 
 /// Events that were written together.
@@ -80,7 +83,17 @@ impl Ledger {
             Ok((attempts, rows.collect::<rusqlite::Result<Vec<StoredBatch>>>()?))
         })?;
         let read = |body: String| serde_json::from_str(&body).unwrap_or_default();
-        let bookmarks = self.bookmarks(Some(thread_id))?.remove(thread_id);
+        let marked = self
+            .bookmarks(Some(thread_id))?
+            .remove(thread_id)
+            .unwrap_or_default();
+        let (mut bookmarks, mut notes) = (BTreeMap::new(), BTreeMap::new());
+        for (checkpoint, bookmark) in marked {
+            if !bookmark.note.is_empty() {
+                notes.insert(checkpoint.clone(), bookmark.note);
+            }
+            bookmarks.insert(checkpoint, bookmark.name);
+        }
         Ok(Carried {
             tasks,
             attempts: attempts
@@ -89,7 +102,8 @@ impl Ledger {
                 .collect(),
             events: batches,
             spans: self.spans(thread_id, 0, MOST_SPANS)?.spans,
-            bookmarks: bookmarks.unwrap_or_default().into_iter().collect(),
+            bookmarks,
+            notes,
         })
     }
 
@@ -102,7 +116,11 @@ impl Ledger {
         }
         self.keep_spans(thread_id, &carried.spans)?;
         for (checkpoint_id, name) in &carried.bookmarks {
-            self.bookmark(thread_id, checkpoint_id, Some(name))?;
+            let bookmark = Bookmark {
+                name: name.clone(),
+                note: carried.notes.get(checkpoint_id).cloned().unwrap_or_default(),
+            };
+            self.bookmark(thread_id, checkpoint_id, Some(&bookmark))?;
         }
         self.with(|c| {
             let transaction = c.transaction()?;

@@ -17,6 +17,14 @@ pub(crate) struct ThreadRow {
     pub(crate) created_at: String,
 }
 
+/// Name that a person gave a checkpoint, and what they wrote about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bookmark {
+    pub(crate) name: String,
+    /// Text of any number of lines; empty for none.
+    pub(crate) note: String,
+}
+
 impl Ledger {
     /// Remembers a thread of the database at `place`; one that is known keeps its title and its beginning.
     pub(crate) fn thread_began(&self, row: &ThreadRow, place: &str) -> Result<(), Problem> {
@@ -208,8 +216,8 @@ impl Ledger {
                 [from, &row.thread_id],
             )?;
             transaction.execute(
-                "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name)
-                 SELECT ?2, checkpoint_id, name FROM bookmarks WHERE thread_id = ?1",
+                "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name, note)
+                 SELECT ?2, checkpoint_id, name, note FROM bookmarks WHERE thread_id = ?1",
                 [from, &row.thread_id],
             )?;
             transaction.execute(
@@ -236,13 +244,13 @@ impl Ledger {
         &self,
         thread_id: &str,
         checkpoint_id: &str,
-        name: Option<&str>,
+        bookmark: Option<&Bookmark>,
     ) -> Result<(), Problem> {
         self.with(|c| {
-            match name {
-                Some(name) => c.execute(
-                    "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name) VALUES (?1, ?2, ?3)",
-                    [thread_id, checkpoint_id, name],
+            match bookmark {
+                Some(Bookmark { name, note }) => c.execute(
+                    "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name, note) VALUES (?1, ?2, ?3, ?4)",
+                    [thread_id, checkpoint_id, name, note],
                 )?,
                 None => c.execute(
                     "DELETE FROM bookmarks WHERE thread_id = ?1 AND checkpoint_id = ?2",
@@ -257,16 +265,20 @@ impl Ledger {
     pub(crate) fn bookmarks(
         &self,
         thread_id: Option<&str>,
-    ) -> Result<HashMap<String, HashMap<String, String>>, Problem> {
+    ) -> Result<HashMap<String, HashMap<String, Bookmark>>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
-                "SELECT thread_id, checkpoint_id, name FROM bookmarks WHERE ?1 IS NULL OR thread_id = ?1",
+                "SELECT thread_id, checkpoint_id, name, note FROM bookmarks WHERE ?1 IS NULL OR thread_id = ?1",
             )?;
             let mut rows = statement.query([thread_id])?;
-            let mut found: HashMap<String, HashMap<String, String>> = HashMap::new();
+            let mut found: HashMap<String, HashMap<String, Bookmark>> = HashMap::new();
             while let Some(row) = rows.next()? {
                 let of_thread = found.entry(row.get(0)?).or_default();
-                of_thread.insert(row.get(1)?, row.get(2)?);
+                let bookmark = Bookmark {
+                    name: row.get(2)?,
+                    note: row.get(3)?,
+                };
+                of_thread.insert(row.get(1)?, bookmark);
             }
             Ok(found)
         })

@@ -424,6 +424,7 @@ fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
         questions: 0,
         failed: 0,
         bookmark: None,
+        bookmark_note: None,
         as_node: None,
         run: None,
         what_if: None,

@@ -8,7 +8,7 @@ use superstep::checkpoint::{Keep, Progress, Pruning, Removal};
 use superstep::{CheckpointId, ThreadId};
 
 use crate::Workbench;
-use crate::ledger::ThreadRow;
+use crate::ledger::{Bookmark, ThreadRow};
 use crate::wire::{
     AppEvent, BookmarkCheckpoint, CheckpointView, CopyThread, DamageView, IntegrityView, KeepRule,
     LostBranch, Problem, PruneThreads, RemovalView, ThreadView, VerifyStorage,
@@ -17,6 +17,8 @@ use superstep_document::text;
 
 /// Lost branches that are named.
 const BRANCHES: usize = 100;
+/// Bytes of the note of a bookmark.
+const LONGEST_NOTE: usize = 16 * 1024;
 
 impl From<KeepRule> for Keep {
     fn from(rule: KeepRule) -> Self {
@@ -70,8 +72,16 @@ impl Workbench {
         if name.as_deref() == Some("") {
             return Err(Problem::invalid(text!("The bookmark has no name.")).remedy(text!("Type a name.")));
         }
+        let note = request.note.unwrap_or_default().trim().to_owned();
+        if note.len() > LONGEST_NOTE {
+            return Err(
+                Problem::invalid(text!("The note has more than {most} bytes.", most = LONGEST_NOTE))
+                    .remedy(text!("Shorten it.")),
+            );
+        }
+        let bookmark = name.map(|name| Bookmark { name, note });
         self.ledger
-            .bookmark(&request.thread_id, &request.checkpoint_id, name.as_deref())?;
+            .bookmark(&request.thread_id, &request.checkpoint_id, bookmark.as_ref())?;
         self.publish_checkpoint(&request.thread_id, &request.checkpoint_id)
             .await;
         self.marked(&request.thread_id, &head)

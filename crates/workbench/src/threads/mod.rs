@@ -18,6 +18,7 @@ pub(crate) mod visits;
 
 pub use align::common;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use superstep::checkpoint::{Checkpoint, CheckpointHead, ListQuery, Source};
@@ -26,7 +27,7 @@ use superstep::{CheckpointId, ThreadId, Value};
 
 use crate::Workbench;
 use crate::base::problem::no_thread;
-use crate::ledger::{RunRow, ThreadRow};
+use crate::ledger::{Bookmark, RunRow, ThreadRow};
 use crate::session;
 use crate::threads::listing::page_size;
 use crate::wire::{
@@ -79,11 +80,24 @@ pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
         questions: head.interrupted,
         failed: head.failed,
         bookmark: None,
+        bookmark_note: None,
         as_node: as_node.filter(|_| edit),
         // An edit inherits the metadata of the run before it.
         run: session::run_id(head).filter(|_| !edit).map(str::to_owned),
         what_if: session::what_if(head),
         by: session::by(&head.metadata),
+    }
+}
+
+/// Adds the bookmark that a checkpoint has among those of its thread.
+fn with_bookmark(view: CheckpointView, marked: Option<&HashMap<String, Bookmark>>) -> CheckpointView {
+    match marked.and_then(|marked| marked.get(&view.id)) {
+        Some(bookmark) => CheckpointView {
+            bookmark: Some(bookmark.name.clone()),
+            bookmark_note: Some(bookmark.note.clone()).filter(|note| !note.is_empty()),
+            ..view
+        },
+        None => view,
     }
 }
 
@@ -105,12 +119,8 @@ impl Workbench {
 
     /// Returns a checkpoint as it is shown, with its bookmark.
     pub(crate) fn marked(&self, thread_id: &str, head: &CheckpointHead) -> Result<CheckpointView, Problem> {
-        let mut marked = self.ledger.bookmarks(Some(thread_id))?;
-        let of_thread = marked.get_mut(thread_id);
-        Ok(CheckpointView {
-            bookmark: of_thread.and_then(|marked| marked.remove(head.id.as_str())),
-            ..checkpoint_view(head)
-        })
+        let marked = self.ledger.bookmarks(Some(thread_id))?;
+        Ok(with_bookmark(checkpoint_view(head), marked.get(thread_id)))
     }
 
     /// Returns the key of a thread's graph: a path or a draft's id.
@@ -204,10 +214,7 @@ impl Workbench {
         let more = heads.len() > limit;
         let marked = self.ledger.bookmarks(Some(&request.thread_id))?;
         let marked = marked.get(&request.thread_id);
-        let view = |head: &CheckpointHead| CheckpointView {
-            bookmark: marked.and_then(|marked| marked.get(head.id.as_str())).cloned(),
-            ..checkpoint_view(head)
-        };
+        let view = |head: &CheckpointHead| with_bookmark(checkpoint_view(head), marked);
         Ok(CheckpointList {
             checkpoints: heads.iter().take(limit).map(view).collect(),
             more,

@@ -401,6 +401,10 @@ pub struct BookmarkCheckpoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub name: Option<String>,
+    /// What is to be remembered of it, in any number of lines; absent for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub note: Option<String>,
 }
 
 /// `work.cancel`

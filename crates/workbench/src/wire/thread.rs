@@ -222,6 +222,10 @@ pub struct CheckpointView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub bookmark: Option<String>,
+    /// The note of the bookmark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub bookmark_note: Option<String>,
     /// Node the edit was made as, for `update`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -140,6 +140,35 @@ async fn pruning_says_first_what_goes_and_leaves_bookmarks() {
         "invalid-request"
     );
 
+    // A note may have several lines; without one the bookmark has none any more.
+    let note =
+        |text: &str| json!({"threadId": thread, "checkpointId": marked, "name": "The input", "note": text});
+    let noted = app.ok("thread.bookmark", note("\n# Why\n\nIt was odd. ")).await;
+    assert_eq!(
+        (&noted["bookmark"], &noted["bookmarkNote"]),
+        (&json!("The input"), &json!("# Why\n\nIt was odd."))
+    );
+    let list = app.ok("thread.checkpoints", of.clone()).await;
+    assert_eq!(list["checkpoints"].as_array().unwrap().last().unwrap(), &noted);
+    let long = app.refused("thread.bookmark", note(&"x".repeat(20_000))).await;
+    assert_eq!(long.code, "invalid-request");
+    let file = dir.path().join("noted.json");
+    app.ok("thread.export", json!({"threadId": thread, "path": file}))
+        .await;
+    let copy = app
+        .ok("thread.copy", json!({"threadId": thread, "title": "Copy"}))
+        .await;
+    let came = app.ok("thread.import", json!({"path": file})).await;
+    for thread in [&copy["threadId"], &came["threadId"]] {
+        let list = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
+        let notes = list["checkpoints"].as_array().unwrap().iter();
+        let notes: Vec<&Value> = notes.filter_map(|one| one.get("bookmarkNote")).collect();
+        assert_eq!(notes, [&noted["bookmarkNote"]], "{list}");
+        app.ok("thread.delete", json!({"threadId": thread})).await;
+    }
+    let bare = app.ok("thread.bookmark", mark(json!("The input"))).await;
+    assert_eq!(bare.get("bookmarkNote"), None);
+
     let prune = |dry: bool| json!({"threadIds": [thread], "keep": {"type": "latest"}, "dryRun": dry});
     let plan = app.ok("thread.prune", prune(true)).await;
     assert_eq!(

@@ -23,6 +23,7 @@ export function labelsOf(graph: ForkGraph, node: ForkNode): readonly string[] {
   return [
     whatHappened(checkpoint, checkpoint.source === "loop" ? (parent?.checkpoint.next ?? []) : []),
     checkpoint.bookmark ?? "",
+    checkpoint.bookmarkNote ?? "",
     mark ? t(mark) : "",
     graph.stopAt(node) ?? "",
     node.children > 1 ? t("forks.item.forks", { n: node.children - 1 }) : "",

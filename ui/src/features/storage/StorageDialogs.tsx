@@ -5,7 +5,7 @@ import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
 import { Tabs } from "../../components/Tabs";
-import { TextField } from "../../components/TextField";
+import { TextArea, TextField } from "../../components/TextField";
 import { rpc } from "../../ipc/client";
 import { storageIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -79,15 +79,22 @@ interface BookmarkProps {
   threadId: string;
   checkpointId: string;
   name: string;
+  note: string;
   onClose(): void;
 }
 
-function BookmarkDialog({ threadId, checkpointId, name, onClose }: BookmarkProps) {
+function BookmarkDialog({ threadId, checkpointId, name, note, onClose }: BookmarkProps) {
   const [text, setText] = useState(name);
+  const [about, setAbout] = useState(note);
   const set = async () => {
     if (text.trim() === "") return;
     try {
-      await rpc("thread.bookmark", { threadId, checkpointId, name: text });
+      await rpc("thread.bookmark", {
+        threadId,
+        checkpointId,
+        name: text,
+        ...(about.trim() !== "" && { note: about }),
+      });
       onClose();
     } catch (problem) {
       showProblem(problem);
@@ -97,26 +104,36 @@ function BookmarkDialog({ threadId, checkpointId, name, onClose }: BookmarkProps
     <Dialog
       open
       onClose={onClose}
-      title={t("storage.bookmark.title")}
+      title={t(name === "" ? "storage.bookmark.title" : "storage.bookmark.editTitle")}
       description={t("storage.bookmark.text")}
       data-testid={storageIds.bookmark}
       actions={
         <>
           <Button onClick={onClose}>{t("storage.cancel")}</Button>
           <Button variant="primary" disabled={text.trim() === ""} onClick={() => void set()}>
-            {t("storage.bookmark.set")}
+            {t(name === "" ? "storage.bookmark.set" : "storage.bookmark.save")}
           </Button>
         </>
       }
     >
       <form
+        className="flex flex-col gap-3"
         onSubmit={(event) => {
           event.preventDefault();
           void set();
         }}
       >
         <Field label={t("storage.bookmark.name")}>
-          <TextField value={text} onChange={setText} />
+          <TextField value={text} onChange={setText} data-testid={storageIds.bookmarkName} />
+        </Field>
+        <Field label={t("storage.bookmark.note")}>
+          <TextArea
+            value={about}
+            onChange={setAbout}
+            minRows={3}
+            maxRows={10}
+            data-testid={storageIds.bookmarkNote}
+          />
         </Field>
       </form>
     </Dialog>

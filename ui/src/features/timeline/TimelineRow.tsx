@@ -7,6 +7,7 @@ import { useLive } from "../../debugger/model/runStore";
 import { useStatus } from "../../debugger/model/status";
 import { nodeList } from "../../debugger/parts/format";
 import { StatusMark } from "../../debugger/parts/StatusMark";
+import { firstLine } from "../../debugger/parts/Summary";
 import type { Timeline, TimelineRow } from "../../debugger/timeline/rows";
 import { fullTime, listed, when } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
@@ -122,9 +123,16 @@ export const Row = memo(function Row({
             </span>
           )}
           {checkpoint.bookmark !== undefined && (
-            <span className="ml-2 inline-flex items-center gap-0.5 align-middle text-2xs text-accent-text">
+            <span
+              className="ml-2 inline-flex items-center gap-0.5 align-middle text-2xs text-accent-text"
+              title={checkpoint.bookmarkNote}
+              data-testid={debugIds.bookmark}
+            >
               <Bookmark size={11} aria-hidden />
               {checkpoint.bookmark}
+              {checkpoint.bookmarkNote !== undefined && (
+                <span className="ml-1 text-text-3">{firstLine(checkpoint.bookmarkNote)}</span>
+              )}
             </span>
           )}
           {lane.children > 1 && (

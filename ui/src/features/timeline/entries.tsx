@@ -99,20 +99,29 @@ export function checkpointEntries(
         session.showTab("right", "state");
       },
     },
-    checkpoint.bookmark === undefined
-      ? {
-          id: "bookmark",
-          label: t("storage.bookmark"),
-          icon: <Bookmark size={14} aria-hidden />,
-          run: () => askBookmark({ threadId, checkpointId: checkpoint.id, name: "" }),
-        }
-      : {
-          id: "bookmark",
-          label: t("storage.bookmark.remove"),
-          icon: <BookmarkMinus size={14} aria-hidden />,
-          run: () =>
-            void rpc("thread.bookmark", { threadId, checkpointId: checkpoint.id }).catch(showProblem),
-        },
+    {
+      id: "bookmark",
+      label: t(checkpoint.bookmark === undefined ? "storage.bookmark" : "storage.bookmark.edit"),
+      icon: <Bookmark size={14} aria-hidden />,
+      run: () =>
+        askBookmark({
+          threadId,
+          checkpointId: checkpoint.id,
+          name: checkpoint.bookmark ?? "",
+          note: checkpoint.bookmarkNote ?? "",
+        }),
+    },
+    ...(checkpoint.bookmark === undefined
+      ? []
+      : [
+          {
+            id: "bookmark-remove",
+            label: t("storage.bookmark.remove"),
+            icon: <BookmarkMinus size={14} aria-hidden />,
+            run: () =>
+              void rpc("thread.bookmark", { threadId, checkpointId: checkpoint.id }).catch(showProblem),
+          },
+        ]),
     {
       id: "compare",
       label: t("debug.timeline.compareNow"),

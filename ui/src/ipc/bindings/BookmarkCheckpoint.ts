@@ -15,4 +15,8 @@ checkpointId: string,
 /**
  * What it is called; absent takes the bookmark away.
  */
-name?: string, };
+name?: string, 
+/**
+ * What is to be remembered of it, in any number of lines; absent for none.
+ */
+note?: string, };

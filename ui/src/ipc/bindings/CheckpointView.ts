@@ -46,6 +46,10 @@ failed: number,
  */
 bookmark?: string, 
 /**
+ * The note of the bookmark.
+ */
+bookmarkNote?: string, 
+/**
  * Node the edit was made as, for `update`.
  */
 asNode?: string, 

@@ -36,6 +36,7 @@ export const debugIds = {
   breakpointAdd: "breakpoint-add",
   breakpointDialog: "breakpoint-dialog",
   breakpointCondition: "breakpoint-condition",
+  bookmark: "bookmark",
   breakpointSave: "breakpoint-save",
   stopReason: "stop-reason",
   stepTask: "step-task",

@@ -18,5 +18,7 @@ export const storageIds = {
   back: "storage-back",
   inUse: "storage-in-use",
   bookmark: "storage-bookmark",
+  bookmarkName: "storage-bookmark-name",
+  bookmarkNote: "storage-bookmark-note",
   working: "storage-working",
 } as const;

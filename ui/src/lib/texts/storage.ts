@@ -132,6 +132,10 @@ export const storage = {
   "storage.thread.importing": "Importing a thread",
 
   "storage.bookmark": "Bookmark…",
+  "storage.bookmark.edit": "Edit bookmark…",
+  "storage.bookmark.editTitle": "Edit bookmark",
+  "storage.bookmark.save": "Save bookmark",
+  "storage.bookmark.note": "Note",
   "storage.bookmark.remove": "Remove bookmark",
   "storage.bookmark.title": "Bookmark this checkpoint",
   "storage.bookmark.text": "Deleting history keeps bookmarked checkpoints. The timeline shows the name.",

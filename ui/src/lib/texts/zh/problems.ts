@@ -925,6 +925,8 @@ export const problems: Readonly<Record<string, string>> = {
   "A price is a number that is not below 0.": "价格是不小于 0 的数字。",
   "Give US dollars per million tokens.": "填写每百万 token 的美元价格。",
   "Prices cannot be shown: {problem}": "无法显示价格：{problem}",
+  "The note has more than {most} bytes.": "备注超过 {most} 字节。",
+  "Shorten it.": "缩短它。",
   "it names no target.": "它没有指定目标。",
   "Name the node that the edge comes to.": "指定边通向的节点。",
   "a watchpoint needs a condition.": "监视点需要条件。",

@@ -129,6 +129,10 @@ export const storage: Record<keyof typeof english, string> = {
   "storage.thread.importing": "正在导入线程",
 
   "storage.bookmark": "添加书签…",
+  "storage.bookmark.edit": "编辑书签…",
+  "storage.bookmark.editTitle": "编辑书签",
+  "storage.bookmark.save": "保存书签",
+  "storage.bookmark.note": "备注",
   "storage.bookmark.remove": "移除书签",
   "storage.bookmark.title": "为此检查点添加书签",
   "storage.bookmark.text": "删除历史时会保留带书签的检查点（checkpoint）。时间线会显示书签名称。",
