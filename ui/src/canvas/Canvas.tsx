@@ -22,6 +22,7 @@ import { Arranging } from "./Arranging";
 import { CarriedLines } from "./CarriedLines";
 import { CanvasMenu } from "./CanvasMenu";
 import { CanvasTools } from "./CanvasTools";
+import { ExpandedCard } from "./ExpandedCard";
 import { EmptyCanvas, Ghost, WireGhost } from "./extras";
 import { GraphJump } from "./GraphJump";
 import { GraphLine } from "./GraphLine";
@@ -48,7 +49,14 @@ import { WireHint } from "./WireHint";
 import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import { canvasClass } from "./recipes";
 
-const NODES = { card: NodeCard, pill: EndPill, note: NoteCard, frame: NoteCard, far: FarNode };
+const NODES = {
+  card: NodeCard,
+  expanded: ExpandedCard,
+  pill: EndPill,
+  note: NoteCard,
+  frame: NoteCard,
+  far: FarNode,
+};
 const NODE_TYPES: NodeTypes = {
   node: memo(function AnyNode(props: NodeProps<CanvasNode>) {
     const Drawn = NODES[props.data.drawn];

@@ -23,6 +23,7 @@ import { runCommand } from "../state/commands";
 import { shortcutOf } from "../state/keymap";
 import { useSession } from "../state/session";
 import { setBound } from "./adding";
+import { isExpandable, isExpanded } from "./expansions";
 import { pasteOrSay, readClipboard } from "./clipboard";
 import { edgeToGoal, goalToEdge, removeGoal, sayGoal, seenJumps } from "./jumps";
 import { type Note, NOTE_COLOURS, noteOf } from "./notes";
@@ -49,6 +50,9 @@ function nodeEntries(node: string): MenuEntry[] {
   return [
     ...mendEntries(node),
     ...(nestedGraphOf(node) === null ? [] : [command("graph.openNested", t("forms.editor.openGraph"))]),
+    ...(isExpandable(node)
+      ? [command("view.expandNode", t(isExpanded(node) ? "expand.fold" : "expand.expand"))]
+      : []),
     command("edit.rename", t("canvas.menu.rename")),
     command("edit.addNode", t("canvas.menu.addConnected")),
     command("edit.addErrorHandler", t("canvas.menu.addErrorHandler")),

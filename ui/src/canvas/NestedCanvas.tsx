@@ -15,7 +15,8 @@ import { rpc } from "../ipc/client";
 import { shellIds } from "../lib/testIds";
 import { useSession } from "../state/session";
 import { canvasClass } from "./recipes";
-import { sceneOf, StillGraph } from "./StillCanvas";
+import { sceneOf } from "./still-scene";
+import { StillGraph } from "./StillCanvas";
 import type { Scene } from "./window";
 
 const NONE: never[] = [];

@@ -12,7 +12,7 @@ import { disabledOf } from "../document/disabled";
 import { nodeNameProblem } from "../document/edits";
 import { allPorts } from "../document/ports";
 import { doc, useDiagnostics, useRecord } from "../document/store";
-import { END, nodeOf, START } from "../document/types";
+import { END, GRAPH, nodeOf, START } from "../document/types";
 import { duration } from "../lib/intl";
 import { gitIds, shellIds, structureIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -22,6 +22,7 @@ import { useLitRole, type LitRole } from "../document/highlighted-key";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { addAfter } from "./adding";
+import { ExpandButton } from "./ExpandButton";
 import { HeatBadge } from "./HeatBadge";
 import { HiddenMark } from "./HiddenWires";
 import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
@@ -118,6 +119,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
           </span>
         </div>
         <StateMark overlay={overlay} />
+        {node.kind === GRAPH && <ExpandButton name={id} />}
       </div>
       <CardRows rows={rows} />
       <NodePorts name={id} ports={ports} />

@@ -115,13 +115,13 @@ export function NoteFace({ name, note, selected = false, testId, action, childre
 function Corner({ name }: { name: string }) {
   const begin = useRef<{ x: number; y: number; width: number; height: number; zoom: number } | null>(null);
   const onDown = (event: PointerEvent<HTMLSpanElement>) => {
-    const rect = scene.rect(name);
+    const [rect, drawn] = [scene.standing(name), scene.rect(name)];
     const box = event.currentTarget.parentElement?.getBoundingClientRect();
-    if (event.button !== 0 || !rect || !box) return;
+    if (event.button !== 0 || !rect || !drawn || !box) return;
     event.stopPropagation();
     event.currentTarget.setPointerCapture(event.pointerId);
     const { width, height } = rect;
-    begin.current = { x: event.clientX, y: event.clientY, width, height, zoom: box.width / width };
+    begin.current = { x: event.clientX, y: event.clientY, width, height, zoom: box.width / drawn.width };
   };
   const onMove = (event: PointerEvent<HTMLSpanElement>) => {
     const from = begin.current;

@@ -3,21 +3,18 @@
  * Nothing can be edited here.
  */
 import { ReactFlow, useReactFlow, useStore, ViewportPortal } from "@xyflow/react";
-import { memo, useEffect } from "react";
+import { memo, useEffect, type CSSProperties } from "react";
 import { cx } from "../components/cx";
 import { KindIcon } from "../components/KindIcon";
 import { edgeKey, IDLE_EDGE, IDLE_NODE, type Overlay } from "../debugger/overlay/overlay-model";
 import type { Change } from "../document/diff";
 import { disabledOf } from "../document/disabled";
-import { GraphDocument, type DocumentRecord } from "../document/document";
-import { moveNodes } from "../document/edits";
-import type { Ports } from "../document/ports";
+import { allPorts, type Ports } from "../document/ports";
 import { END, nodeOf, NOTE, START, type Json } from "../document/types";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
-import { arrange } from "./arrange";
-import { cardRows, LABEL_HEIGHT, portOf, type Rect } from "./geometry";
-import { cardsOf, knownKinds, useKind } from "./kinds";
+import { cardRows, LABEL_HEIGHT, portOf, portsHeight, type Rect } from "./geometry";
+import { useKind } from "./kinds";
 import { shapeOf } from "./line-path";
 import { CardRows, Counts, DisabledMark, StateMark, stateText } from "./NodeCard";
 import { PortRows } from "./NodePorts";
@@ -27,6 +24,7 @@ import {
   cardClass,
   cardHeadClass,
   cardIconClass,
+  cardNameClass,
   cardSubClass,
   diffLineClass,
   diffSignClass,
@@ -36,21 +34,11 @@ import {
 } from "./recipes";
 import { fitView, MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import { headPath, meaningOf, shownLabel, startOf, type Line } from "./lines";
-import { Scene } from "./window";
+import type { Scene } from "./window";
 
 const NO_ROWS: readonly string[] = [];
 const NONE: never[] = [];
 const NO_MARKS: ReadonlyMap<string, Change> = new Map();
-
-/** Records as what is where; arranged when nobody has placed their nodes. */
-export async function sceneOf(records: readonly DocumentRecord[]): Promise<Scene> {
-  const document = new GraphDocument();
-  document.reset(records);
-  const scene = new Scene(document);
-  scene.setCards(cardsOf(knownKinds()));
-  if (document.names("layout").length === 0) document.apply(moveNodes(document, await arrange(scene)));
-  return scene;
-}
 
 interface StillGraphProps {
   readonly scene: Scene;
@@ -67,7 +55,6 @@ export function StillGraph({ scene, overlay, marks = NO_MARKS }: StillGraphProps
     const bounds = scene.bounds();
     if (bounds && width > 0 && height > 0) void flow.setViewport(fitView(bounds, { width, height }, 64));
   }, [flow, scene, width, height]);
-  const lines = [...scene.lines().values()];
   return (
     <ReactFlow
       nodes={NONE}
@@ -80,32 +67,42 @@ export function StillGraph({ scene, overlay, marks = NO_MARKS }: StillGraphProps
       attributionPosition="bottom-right"
     >
       <ViewportPortal>
-        {[...scene.rects()].map(([name, rect]) => (
-          <StillNote key={name} name={name} rect={rect} record={scene.doc.get(`node:${name}`)} frames />
-        ))}
-        <svg className="absolute overflow-visible pointer-events-none size-px" aria-hidden>
-          {lines.map((line) => (
-            <StillLine key={line.id} line={line} scene={scene} overlay={overlay} mark={markOf(line, marks)} />
-          ))}
-        </svg>
-        {lines.map((line) => (
-          <StillLabel key={line.id} line={line} scene={scene} overlay={overlay} mark={markOf(line, marks)} />
-        ))}
-        {[...scene.rects()].map(([name, rect]) => (
-          <StillNode
-            key={name}
-            name={name}
-            rect={rect}
-            record={scene.doc.get(`node:${name}`)}
-            ports={scene.ports(name)}
-            overlay={overlay.nodes.get(name) ?? IDLE_NODE}
-            mark={marks.get(`node:${name}`)}
-          />
-        ))}
+        <StillParts scene={scene} overlay={overlay} marks={marks} />
       </ViewportPortal>
     </ReactFlow>
   );
 }
+
+/** Frames, lines, labels and cards of a scene, at their places in it. */
+export const StillParts = memo(function StillParts({ scene, overlay, marks = NO_MARKS }: StillGraphProps) {
+  const lines = [...scene.lines().values()];
+  return (
+    <>
+      {[...scene.rects()].map(([name, rect]) => (
+        <StillNote key={name} name={name} rect={rect} record={scene.doc.get(`node:${name}`)} frames />
+      ))}
+      <svg className="absolute overflow-visible pointer-events-none size-px" aria-hidden>
+        {lines.map((line) => (
+          <StillLine key={line.id} line={line} scene={scene} overlay={overlay} mark={markOf(line, marks)} />
+        ))}
+      </svg>
+      {lines.map((line) => (
+        <StillLabel key={line.id} line={line} scene={scene} overlay={overlay} mark={markOf(line, marks)} />
+      ))}
+      {[...scene.rects()].map(([name, rect]) => (
+        <StillNode
+          key={name}
+          name={name}
+          rect={rect}
+          record={scene.doc.get(`node:${name}`)}
+          ports={scene.ports(name)}
+          overlay={overlay.nodes.get(name) ?? IDLE_NODE}
+          mark={marks.get(`node:${name}`)}
+        />
+      ))}
+    </>
+  );
+});
 
 const markOf = (line: Line, marks: ReadonlyMap<string, Change>) => marks.get(`edge:${line.edge}`);
 
@@ -244,9 +241,10 @@ const StillNode = memo(function StillNode({ name, rect, record, ports, overlay, 
     );
   if (node.kind === NOTE) return <StillNote name={name} rect={rect} record={record} />;
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
+  const body = { rows: rows.length, ports: allPorts(ports).length, caption: ports.expression !== null };
   const disabled = disabledOf(record) !== null;
   return (
-    <div style={style}>
+    <div style={style} data-inner={name}>
       <div
         className={cx(cardClass, "pointer-events-none")}
         data-state={overlay.state}
@@ -255,6 +253,7 @@ const StillNode = memo(function StillNode({ name, rect, record, ports, overlay, 
         data-disabled={disabled || undefined}
         data-diff={mark}
         data-testid={shellIds.nestedNode(name)}
+        style={{ "--ports": `${portsHeight(body)}px`, "--lines": rows.length > 1 ? 2 : 1 } as CSSProperties}
         aria-label={t("canvas.node.label", {
           name,
           kind: kind?.title ?? node.kind,
@@ -266,7 +265,7 @@ const StillNode = memo(function StillNode({ name, rect, record, ports, overlay, 
             <KindIcon icon={kind?.icon ?? "box"} />
           </span>
           <div className="flex-1 min-w-0 flex flex-col">
-            <span className="text-sm/[17px] font-semibold truncate">{name}</span>
+            <span className={cardNameClass}>{name}</span>
             <span className={cardSubClass}>
               <span className="min-w-0 truncate">{node.title ?? kind?.title ?? node.kind}</span>
               <Counts overlay={overlay} />

@@ -16,7 +16,8 @@ import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import type { ShownVersion } from "../state/shown-version";
 import { canvasClass } from "./recipes";
-import { sceneOf, StillGraph } from "./StillCanvas";
+import { sceneOf } from "./still-scene";
+import { StillGraph } from "./StillCanvas";
 import { recordsOf, useVersion } from "./useVersion";
 import type { Scene } from "./window";
 

@@ -14,6 +14,8 @@ export interface CanvasActions {
   /** Selects a node and brings it into view. */
   focusNode(name: string): void;
   focusEdge(id: string): void;
+  /** Brings a node into view, and selects nothing. */
+  showNode(name: string): void;
   /** Opens the search for where a wire of a node goes. */
   connectFrom(name: string): void;
   fit(): void;
@@ -38,6 +40,7 @@ export const addGraph: CanvasActions["addGraph"] = (name, records, as) =>
   current?.addGraph(name, records, as);
 export const focusNode = (name: string): void => current?.focusNode(name);
 export const focusEdge = (id: string): void => current?.focusEdge(id);
+export const showNode = (name: string): void => current?.showNode(name);
 export const connectFrom = (name: string): void => current?.connectFrom(name);
 export const fit = (): void => current?.fit();
 export const dragKind = (kind: string, screenPoint: Point | null): void =>

@@ -55,7 +55,9 @@ function onGrid(value: number): number {
   return Math.round(value / step) * step;
 }
 
+/** A node of a kind, with its corner where that is on the canvas. */
 function newNode(kind: string, place: Point, given: JsonObject = {}): NewNode {
+  const at = scene.filed(place);
   const info = kindOf(kind);
   const defaults: unknown = info?.defaults;
   const name = uniqueName(doc, "node", kind || "node");
@@ -65,7 +67,7 @@ function newNode(kind: string, place: Point, given: JsonObject = {}): NewNode {
     name,
     kind,
     ...usualKeys(doc, info?.configSchema ?? {}, begins),
-    position: { x: onGrid(place.x), y: onGrid(place.y) },
+    position: { x: onGrid(at.x), y: onGrid(at.y) },
   };
 }
 
@@ -76,16 +78,18 @@ const FRAME_HEAD = 32;
 /** Draws a frame around a part of the canvas; its name is its title. */
 export function frameAround(around: Rect): void {
   const name = uniqueName(doc, "node", t("notes.frameName"));
+  const from = scene.filed(around);
+  const to = scene.filed({ x: around.x + around.width, y: around.y + around.height });
   const node: NewNode = {
     name,
     kind: NOTE,
     config: {
       text: "",
       frame: true,
-      width: around.width + 2 * FRAME_PAD,
-      height: around.height + 2 * FRAME_PAD + FRAME_HEAD,
+      width: to.x - from.x + 2 * FRAME_PAD,
+      height: to.y - from.y + 2 * FRAME_PAD + FRAME_HEAD,
     },
-    position: { x: around.x - FRAME_PAD, y: around.y - FRAME_PAD - FRAME_HEAD },
+    position: { x: from.x - FRAME_PAD, y: from.y - FRAME_PAD - FRAME_HEAD },
   };
   if (!edit(t("notes.edit.frame"), (document) => addNode(document, node))) return;
   useSession.getState().select({ nodes: [name] });
@@ -113,7 +117,7 @@ function withEnds(
 ): Patch {
   const ends = [START, END].filter((end) => !document.has(`layout:${end}`) && !moved.has(end));
   const places = new Map(ends.map((end) => [end, scene.position(end)]));
-  const rect = scene.rect(END);
+  const rect = scene.standing(END);
   const end = rect && { ...rect, ...moved.get(END) };
   const taken = {
     x: place.x - ROOM,
@@ -194,7 +198,7 @@ export function placeGraph(
   middle: Point,
   as: "pattern" | "block",
 ): boolean {
-  const place = freePlace(middle);
+  const place = scene.filed(freePlace(middle));
   const { patch, names } =
     as === "block" && doc.names("node").length > 0
       ? mergeGraph(doc, records, "beside", place, knownKinds())
@@ -248,7 +252,7 @@ export function addFromSearch(search: Search, kind: string, config?: JsonObject)
   };
   if (
     edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) =>
-      withEnds(document, added(document), corner),
+      withEnds(document, added(document), node.position),
     )
   ) {
     useSession.getState().select({ nodes: [node.name] });
@@ -367,7 +371,10 @@ function placeBetween(kind: string, line: Line, config?: JsonObject): void {
   const moved = new Map<string, Point>();
   if (missing > 0)
     for (const [name, rect] of scene.rects())
-      if (rect.x >= to.x && name !== line.from) moved.set(name, { x: rect.x + missing, y: rect.y });
+      if (rect.x >= to.x && name !== line.from) {
+        const { x, y } = scene.position(name);
+        moved.set(name, { x: x + missing, y });
+      }
   const middle = left + (gap + missing - NODE_WIDTH) / 2;
   const corner = back
     ? { x: (from.x + from.width + to.x - NODE_WIDTH) / 2, y: (line.lane ?? to.y + to.height + 48) - PORT_Y }

@@ -74,7 +74,7 @@ function roomOf(scene: Scene, name: string): Room {
       if (line.from !== name || line.label === null || line.port !== null) continue;
       right = Math.max(right, LABEL_X + line.labelWidth);
       top = Math.max(top, LABEL_HEIGHT - line.fan - PORT_Y + (line.caption === null ? 0 : 20));
-      bottom = Math.max(bottom, line.fan + PORT_Y + LABEL_HEIGHT - (scene.rect(name)?.height ?? 0));
+      bottom = Math.max(bottom, line.fan + PORT_Y + LABEL_HEIGHT - (scene.standing(name)?.height ?? 0));
     }
   }
   return { right, top: Math.max(0, top), bottom: Math.max(0, bottom) };
@@ -102,17 +102,17 @@ export interface Task {
 export function taskOf(scene: Scene, names: readonly string[]): Task {
   const chosen = new Set(names);
   const boxes = names.map((name) => {
-    const rect = scene.rect(name);
+    // As large as in the file: what is expanded here is not there.
+    const { width = 0, height = 0 } = scene.standing(name) ?? {};
     const room = roomOf(scene, name);
-    const height = rect?.height ?? 0;
     return {
       name,
-      width: (rect?.width ?? 0) + room.right,
+      width: width + room.right,
       height: height + room.top + room.bottom,
       port: room.top + (height === PILL_HEIGHT ? PILL_HEIGHT / 2 : PORT_Y),
       ports: allPorts(scene.ports(name)).map(({ id }) => ({
         id,
-        y: room.top + (scene.portPoint(name, id)?.y ?? 0) - (rect?.y ?? 0),
+        y: room.top + (scene.portPoint(name, id)?.y ?? 0) - (scene.rect(name)?.y ?? 0),
       })),
     };
   });
@@ -251,19 +251,19 @@ export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<st
   const boxes = down
     ? turnedBack(
         await placesOf(
-          turned(task, (name) => scene.rect(name)?.width ?? 0),
+          turned(task, (name) => scene.standing(name)?.width ?? 0),
           how,
         ),
       )
     : await placesOf(task, how);
   for (const [name, { x, y }] of boxes) {
-    const { width = 0, height = 0 } = scene.rect(name) ?? {};
+    const { width = 0, height = 0 } = scene.standing(name) ?? {};
     const room = roomOf(scene, name);
     rects.set(name, { x, y: y + room.top, width: width + room.right, height });
   }
   if (loose) {
     const placed = union(rects.values());
-    const { width = 0, height = 0 } = scene.rect(END) ?? {};
+    const { width = 0, height = 0 } = scene.standing(END) ?? {};
     const begin = rects.get(START) ?? placed ?? { x: 0, y: 0 };
     const behind = placed
       ? { x: placed.x + placed.width + LAYER_GAP, y: placed.y + placed.height + LAYER_GAP }

@@ -23,6 +23,7 @@ import {
 } from "./clipboard";
 import { notePlaced } from "./by-hand";
 import { union, type Rect } from "./geometry";
+import { isExpandable, toggleExpanded } from "./expansions";
 import { deleteEverywhere, toggleEverywhere } from "./records";
 import { someFolded, toggleFolds, unfoldAll } from "./folds";
 import { isFrame, withHeld } from "./notes";
@@ -227,6 +228,13 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       group: view,
       enabled: () => selectedFrames().length > 0,
       run: () => toggleFolds(selectedFrames()),
+    },
+    {
+      id: "view.expandNode",
+      title: t("expand.toggle"),
+      group: view,
+      enabled: () => ownNodes().some(isExpandable),
+      run: () => toggleExpanded(ownNodes()),
     },
     {
       id: "view.unfoldFrames",

@@ -25,6 +25,7 @@ import {
 import { type Box, boxOf } from "./line-boxes";
 import { isFrame, noteOf, noteSize } from "./notes";
 import { placeMissing } from "./placement";
+import { Spread, type CardSize } from "./spread";
 
 interface CardItem extends Box {
   readonly name: string;
@@ -34,6 +35,9 @@ interface CardItem extends Box {
 /** By frame, the nodes that it held when it was folded. */
 export type Folds = ReadonlyMap<string, readonly string[]>;
 const NO_FOLDS: Folds = new Map();
+/** By expanded node, how large its card is drawn. */
+export type Expanded = ReadonlyMap<string, CardSize>;
+const NONE_EXPANDED: Expanded = new Map();
 const NOTHING: readonly string[] = [];
 
 /** From the right side of a card to the port of a failure that leads nowhere yet. */
@@ -55,6 +59,11 @@ export class CardIndex {
   #frames = "";
   /** The rectangles of nodes that are not drawn. */
   #inside = new Map<string, Rect>();
+  #expanded: Expanded = NONE_EXPANDED;
+  /** How what is around expanded cards gives way; null while none is expanded. */
+  #spread: Spread | null = null;
+  /** Where cards stand in the file, while some are drawn elsewhere. */
+  #filed = new Map<string, Rect>();
   /** Named ports by node, until the node or an edge of it changes. */
   #ports = new Map<string, Ports>();
   #portsBefore = new Map<string, Ports>();
@@ -79,9 +88,62 @@ export class CardIndex {
     return this.#rects.get(this.shown(name));
   }
 
-  /** Where a node stands, drawn or not. */
+  /** Where a node stands in the file, drawn or not, and how large its card is when it is not expanded. */
   ownRect(name: string): Rect | undefined {
-    return this.#rects.get(name) ?? this.#inside.get(name);
+    return this.#filed.get(name) ?? this.#rects.get(name) ?? this.#inside.get(name);
+  }
+
+  /** Takes which cards are expanded; answers whether it is others than before, which needs a rebuild. */
+  expand(expanded: Expanded): boolean {
+    const same = [...expanded].every(([name, { width, height }]) => {
+      const before = this.#expanded.get(name);
+      return before?.width === width && before.height === height;
+    });
+    if (same && expanded.size === this.#expanded.size) return false;
+    this.#expanded = expanded;
+    return true;
+  }
+
+  /** The size of an expanded card; undefined for every other one. */
+  expandedSize(name: string): CardSize | undefined {
+    return this.#expanded.get(name);
+  }
+
+  /** The place of the file that is drawn at a point; without the room that some expanded cards take. */
+  filed(point: Point, without?: ReadonlySet<string>): Point {
+    if (this.#spread === null) return point;
+    const spread =
+      without && [...this.#expanded.keys()].some((name) => without.has(name))
+        ? this.#spreadWithout(without)
+        : this.#spread;
+    return spread.filed(point);
+  }
+
+  #spreadWithout(without: ReadonlySet<string>): Spread {
+    return new Spread(
+      [...this.#expanded].flatMap(([name, size]) => {
+        const rect = this.#filed.get(name);
+        return rect && !without.has(name) ? [[rect, size] as const] : [];
+      }),
+    );
+  }
+
+  /** Draws every card where the expanded ones leave it. */
+  #spreadOut(): void {
+    this.#spread = null;
+    this.#filed = new Map();
+    if (![...this.#expanded.keys()].some((name) => this.#rects.has(name))) return;
+    this.#filed = this.#rects;
+    this.#spread = this.#spreadWithout(new Set());
+    this.#rects = new Map([...this.#filed].map(([name, rect]) => [name, this.#drawn(name, rect)]));
+  }
+
+  /** Where the card of a node is drawn that stands here in the file. */
+  #drawn(name: string, rect: Rect): Rect {
+    if (this.#spread === null) return rect;
+    if (this.liesBehind(name)) return this.#spread.frame(rect);
+    const { width, height } = this.#expanded.get(name) ?? rect;
+    return { ...this.#spread.drawn(rect), width, height };
   }
 
   /** The card that is drawn for a node: its own, or that of the folded frame that it is in. */
@@ -184,6 +246,7 @@ export class CardIndex {
       : { x: rect.x + rect.width, y: rect.y + portRowY(this.bodyOf(name), index) };
   }
 
+  /** The size of a card that is not expanded. */
   sizeOf(name: string): { width: number; height: number } {
     if (name === START || name === END) return { width: PILL_WIDTH, height: PILL_HEIGHT };
     if (this.isFolded(name)) return { width: NODE_WIDTH, height: HEAD };
@@ -247,6 +310,7 @@ export class CardIndex {
       if (rect) this.#inside.set(name, rect);
       this.#rects.delete(name);
     }
+    this.#spreadOut();
     this.#items = new Map();
     for (const [name, rect] of this.#rects) this.#items.set(name, { name, rect, ...boxOf(rect) });
     this.#tree = new RBush<CardItem>().load([...this.#items.values()]);
@@ -260,14 +324,17 @@ export class CardIndex {
     if (!exists || !position) {
       this.#items.delete(name);
       this.#rects.delete(name);
+      this.#filed.delete(name);
       this.#inside.delete(name);
       return;
     }
-    const rect: Rect = { ...position, ...this.sizeOf(name) };
+    const own: Rect = { ...position, ...this.sizeOf(name) };
     if (this.#holders.has(name)) {
-      this.#inside.set(name, rect);
+      this.#inside.set(name, own);
       return;
     }
+    if (this.#spread !== null) this.#filed.set(name, own);
+    const rect = this.#drawn(name, own);
     this.#rects.set(name, rect);
     const item: CardItem = { name, rect, ...boxOf(rect) };
     this.#items.set(name, item);

@@ -46,7 +46,9 @@ export function deleteSelection(name = t("canvas.edit.delete")): void {
 function pasteText(text: string, place: Point, connected = false): boolean {
   const clip = parseClip(text);
   if (!clip) return false;
-  const { patch, names } = pasteClip(doc, clip, place, knownKinds(), { connected });
+  const { patch, names } = pasteClip(doc, clip, scene.filed(place), knownKinds(), {
+    connected,
+  });
   if (edit(t("canvas.edit.paste"), patch)) useSession.getState().select({ nodes: names });
   return true;
 }

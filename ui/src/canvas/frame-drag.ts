@@ -19,9 +19,9 @@ export const heldNow = (): ReadonlySet<string> => held;
 /** Where the carried nodes are while the one that leads the drag is at a place. */
 export function movedWith(name: string, place: Point): [string, Point][] {
   if (name !== lead || held.size === 0) return [];
-  const begin = scene.position(lead);
+  const begin = scene.corner(lead);
   return [...held].map((each) => {
-    const { x, y } = scene.position(each);
+    const { x, y } = scene.corner(each);
     return [each, { x: x + place.x - begin.x, y: y + place.y - begin.y }];
   });
 }

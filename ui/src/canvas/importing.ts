@@ -50,7 +50,7 @@ export function importGraph(
     name: name ?? (typeof own?.name === "string" ? own.name : ""),
     records,
     clashes: clashesOf(doc, records),
-    place: place ?? placeBeside(),
+    place: scene.filed(place ?? placeBeside()),
     open,
   };
   if (open !== undefined || coming.clashes.nodes.length > 0) useComing.setState({ coming });

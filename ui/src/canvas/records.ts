@@ -17,6 +17,7 @@ import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { renamePlaced } from "./by-hand";
+import { renameInExpanded } from "./expansions";
 import { renameInFolds } from "./folds";
 import { knownKinds } from "./kinds";
 
@@ -39,6 +40,7 @@ export function renameEverywhere(from: string, to: string, programs?: readonly U
   const session = useSession.getState();
   renameBreakpoints("node", from, to);
   renamePin(from, to);
+  renameInExpanded(from, to);
   renameInFolds(from, to);
   renamePlaced(from, to);
   if (selected.includes(from)) session.select({ nodes: selected.map((each) => (each === from ? to : each)) });

@@ -36,7 +36,7 @@ const selected = () => useSession.getState().selection.nodes;
 function boxes(names: readonly string[]): Map<string, Rect> {
   return new Map(
     names.flatMap((name) => {
-      const rect = scene.rect(name);
+      const rect = scene.standing(name);
       return rect && scene.shown(name) === name && positionOf(doc.get(`layout:${name}`))
         ? [[name, rect] as const]
         : [];

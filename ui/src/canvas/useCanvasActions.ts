@@ -86,6 +86,10 @@ export function useCanvasActions(
         );
         if (rect) reveal(hub, rect);
       },
+      showNode: (name) => {
+        const rect = scene.rect(name);
+        if (rect) reveal(hub, rect, true);
+      },
       connectFrom: (name) => {
         const rect = scene.rect(name);
         if (!rect) return;

@@ -16,7 +16,7 @@ export function useChanges() {
     for (const change of changes) {
       if (change.type === "position" && change.position && change.dragging) {
         moving ??= new Map(useCanvas.getState().moving);
-        const place = onAxis(scene.position(change.id), change.position);
+        const place = onAxis(scene.corner(change.id), change.position);
         moving.set(change.id, place);
         for (const [name, position] of movedWith(change.id, place)) moving.set(name, position);
       } else if (change.type === "select") {

@@ -15,6 +15,10 @@ import { setCanvas, useCanvas } from "./store";
 import { type CanvasEdge, lineOf } from "./useWindow";
 import type { ViewHub } from "./view";
 
+/** The node of an expanded card's graph that was clicked. */
+const innerAt = (event: ReactMouseEvent): string | null =>
+  (event.target as Element).closest("[data-inner]")?.getAttribute("data-inner") ?? null;
+
 export function useClicks(
   root: RefObject<HTMLDivElement | null>,
   hub: ViewHub,
@@ -28,10 +32,10 @@ export function useClicks(
       select({ nodes: [node.id] });
     }
   }, []);
-  const onNodeDoubleClick = useCallback((_event: ReactMouseEvent, node: { id: string }) => {
+  const onNodeDoubleClick = useCallback((event: ReactMouseEvent, node: { id: string }) => {
     if (node.id === START || node.id === END) return;
     if (scene.isFolded(node.id)) toggleFolds([node.id]);
-    else if (nestedGraphOf(node.id) !== null) void openNestedGraph(node.id);
+    else if (nestedGraphOf(node.id) !== null) void openNestedGraph(node.id, innerAt(event));
     else setCanvas({ renaming: node.id });
   }, []);
   const onEdgeDoubleClick = useCallback((_event: ReactMouseEvent, edge: CanvasEdge) => {

@@ -1,7 +1,7 @@
 /** Drags of nodes: they move what is selected, and one that is connected to nothing yet may be dropped into an edge. */
 import type { OnNodeDrag } from "@xyflow/react";
 import { useCallback, useEffect, useRef, type RefObject } from "react";
-import { moveNodes, spliceIntoEdge, type Point } from "../document/edits";
+import { moveNodes, spliceIntoEdge } from "../document/edits";
 import { doc } from "../document/store";
 import { edit, mark, squashFrom } from "../document/edit";
 import { END, START } from "../document/types";
@@ -51,7 +51,7 @@ export function useDrag(root: RefObject<HTMLDivElement | null>) {
   );
   const onNodeDragStop = useCallback<OnNodeDrag>((event, node, dragged) => {
     const { splice } = useCanvas.getState();
-    const start = scene.position(node.id);
+    const start = scene.corner(node.id);
     const place = onAxis(start, node.position, event.shiftKey);
     const delta = { x: place.x - start.x, y: place.y - start.y };
     setCanvas({ moving: STILL, splice: null });
@@ -61,11 +61,10 @@ export function useDrag(root: RefObject<HTMLDivElement | null>) {
     for (const name of heldNow()) names.add(name);
     holdFrames(node.id, []);
     if (delta.x === 0 && delta.y === 0) return;
-    const positions = new Map<string, Point>();
-    for (const name of names) {
-      const from = scene.position(name);
-      if (scene.rect(name)) positions.set(name, { x: from.x + delta.x, y: from.y + delta.y });
-    }
+    const positions = scene.dragged(
+      [...names].filter((name) => scene.rect(name)),
+      delta,
+    );
     if (copying.current) {
       dropCopies(positions);
       return;

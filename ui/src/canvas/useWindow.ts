@@ -85,7 +85,7 @@ function useSeenJumps(version: number): readonly Jump[] {
 }
 
 /** How a node is drawn. */
-export type Drawn = "card" | "pill" | "note" | "frame" | "far";
+export type Drawn = "card" | "expanded" | "pill" | "note" | "frame" | "far";
 export type CanvasNode = Node<{ readonly drawn: Drawn }, "node">;
 
 export type CanvasEdge = LineEdge | JumpEdge;
@@ -196,7 +196,9 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
             ? frame
               ? "frame"
               : "note"
-            : "card";
+            : scene.expandedSize(name)
+              ? "expanded"
+              : "card";
       const selected = chosen.has(name);
       const ports = scene.ports(name);
       const old = nodeCache.current.get(name);

@@ -9,11 +9,12 @@ import type { Point } from "../document/edits";
 import { errorEdge } from "../document/error-ways";
 import { type Jump, jumpsOf, type DynamicTargets, unknownJumps } from "../document/node-references";
 import type { Ports } from "../document/ports";
-import { CardIndex, type Folds } from "./card-index";
+import { CardIndex, type Expanded, type Folds } from "./card-index";
 import { type CardBody, type CardRow, union, type Rect } from "./geometry";
 import { boxOf } from "./line-boxes";
 import { LineIndex } from "./line-index";
 import type { Line } from "./lines";
+import type { CardSize } from "./spread";
 
 export class Scene {
   readonly doc: GraphDocument;
@@ -66,6 +67,18 @@ export class Scene {
     if (!this.#cards.fold(folds)) return;
     this.#rebuild();
     this.#notify();
+  }
+
+  /** Cards that show the graph which their node runs, by how large they are drawn. */
+  setExpanded(expanded: Expanded): void {
+    if (!this.#cards.expand(expanded)) return;
+    this.#rebuild();
+    this.#notify();
+  }
+
+  /** The size of an expanded card; undefined for every other one. */
+  expandedSize(name: string): CardSize | undefined {
+    return this.#cards.expandedSize(name);
   }
 
   /** The card that is drawn for a node: its own, or that of the folded frame that it is in. */
@@ -126,10 +139,40 @@ export class Scene {
     return this.#cards.rects;
   }
 
-  /** Where a node stands, drawn or not. */
+  /** Where a node stands in the file, drawn or not. */
   position(name: string): Point {
     const rect = this.#cards.ownRect(name);
     return rect ? { x: rect.x, y: rect.y } : { x: 0, y: 0 };
+  }
+
+  /** Where a node stands in the file, and its size when it is not expanded; in a folded frame, of that. */
+  standing(name: string): Rect | undefined {
+    return this.#cards.ownRect(this.shown(name));
+  }
+
+  /** Where the corner of a node is drawn, or would be in the frame that is folded over it. */
+  corner(name: string): Point {
+    const rect = this.shown(name) === name ? this.rect(name) : undefined;
+    return rect ? { x: rect.x, y: rect.y } : this.position(name);
+  }
+
+  /** The place of the file that is drawn at a point. */
+  filed(point: Point): Point {
+    return this.#cards.filed(point);
+  }
+
+  /** Where nodes stand in the file once they are dragged together by so much on the canvas. */
+  dragged(names: Iterable<string>, by: Point): Map<string, Point> {
+    const all = new Set(names);
+    return new Map(
+      [...all].map((name) => {
+        const at = this.corner(this.shown(name));
+        const from = this.#cards.filed(at, all);
+        const to = this.#cards.filed({ x: at.x + by.x, y: at.y + by.y }, all);
+        const own = this.position(name);
+        return [name, { x: own.x + to.x - from.x, y: own.y + to.y - from.y }];
+      }),
+    );
   }
 
   bounds(): Rect | null {
@@ -241,8 +284,9 @@ export class Scene {
     }
     if (nodes.size === 0 && edges.size === 0) return;
     this.#jumps = null;
-    // A frame may be gone, or what was in it.
-    if (this.#cards.fold()) {
+    // A frame may be gone, or what was in it; or what gives way to an expanded card does so from elsewhere.
+    const grown = [...nodes].some((name) => this.#cards.expandedSize(name) !== undefined);
+    if (this.#cards.fold() || grown) {
       this.#rebuild();
       this.#notify();
       return;

@@ -10,7 +10,7 @@ import { showProblem } from "../state/toasts";
 import { useTabs } from "../state/tabs";
 import { doc, useDocumentState } from "./store";
 import { openGraph, settle } from "./open-graph";
-import { nodeOf } from "./types";
+import { END, GRAPH, nodeOf, START } from "./types";
 
 interface LeftGraph {
   readonly graphId: string;
@@ -49,12 +49,12 @@ export function nestedGraphOf(name: string): string | null {
   const { kind, config } = nodeOf(doc.get(`node:${name}`));
   const { path } = useDocumentState.getState();
   const file = config["graph"];
-  if (kind !== "graph" || path === null || typeof file !== "string" || file === "") return null;
+  if (kind !== GRAPH || path === null || typeof file !== "string" || file === "") return null;
   return resolvePath(splitPath(path).dir, file);
 }
 
-/** Opens the graph that a node runs. */
-export async function openNestedGraph(node: string): Promise<void> {
+/** Opens the graph that a node runs, with one of its own nodes selected. */
+export async function openNestedGraph(node: string, inner: string | null = null): Promise<void> {
   const file = nestedGraphOf(node);
   const { graphId, path } = useDocumentState.getState();
   if (file === null || graphId === null) return;
@@ -65,6 +65,8 @@ export async function openNestedGraph(node: string): Promise<void> {
     openGraph(view);
     trails.set(view.graphId, left);
     useGraphTrail.setState({ left, at: view.graphId });
+    if (inner !== null && (inner === START || inner === END || doc.has(`node:${inner}`)))
+      useSession.getState().select({ nodes: [inner] });
   } catch (thrown) {
     showProblem(thrown);
   }

@@ -11,6 +11,8 @@ export const SECTIONS: readonly Section[] = ["key", "node", "edge", "layout"];
 export const START = "__start__";
 /** The kind of a node that is a text on the canvas and no part of the graph. */
 export const NOTE = "note";
+/** The kind of a node that runs another graph. */
+export const GRAPH = "graph";
 export const END = "__end__";
 
 export interface NodeRecord {

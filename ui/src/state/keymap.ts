@@ -56,6 +56,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "edit.disable": { keys: ["D"], scope: "selection" },
   "edit.frame": { keys: ["Mod+Shift+F"], scope: "selection" },
   "view.foldFrame": { keys: ["F"], scope: "selection" },
+  "view.expandNode": { keys: ["F"], scope: "selection" },
   "graph.inline": { keys: ["Mod+Alt+G"], scope: "selection" },
   "edit.rename": { keys: ["F2"], scope: "canvas" },
   "find.rename": { keys: ["F2"], scope: "app" },

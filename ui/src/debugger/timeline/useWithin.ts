@@ -22,11 +22,13 @@ export function concerns(event: AppEvent, threadId: string, ns: string): boolean
   return event.type === "run" && event.run.threadId === threadId;
 }
 
-export function useWithin(threadId: string, ns: string): Read & { older(): void; again(): void } {
+/** Nothing is read without a namespace. */
+export function useWithin(threadId: string, ns: string | null): Read & { older(): void; again(): void } {
   const [read, setRead] = useState<Read>({ steps: [], more: false, problem: null, loading: true });
   const size = useRef(0);
   const load = useCallback(
     async (limit: number, signal?: AbortSignal) => {
+      if (ns === null) return;
       setRead((known) => ({ ...known, loading: true }));
       try {
         const { steps, more } = await rpc("thread.within", { threadId, ns, limit }, signal);
@@ -40,6 +42,7 @@ export function useWithin(threadId: string, ns: string): Read & { older(): void;
     [threadId, ns],
   );
   useEffect(() => {
+    if (ns === null) return;
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const again = () => void load(Math.max(size.current, 50), abort.signal);

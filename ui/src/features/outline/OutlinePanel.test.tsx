@@ -76,7 +76,9 @@ it("rows of a route, a condition and a join say what leads there", () => {
   ]);
   expect(
     rowsOf(doc).map((row) =>
-      row.kind === "node" ? row.name : `${row.kind === "edge" ? row.target : "?"} ${row.mark}`,
+      row.kind === "node" || row.kind === "inside"
+        ? row.name
+        : `${row.kind === "edge" ? row.target : "?"} ${row.mark}`,
     ),
   ).toEqual([
     START,

@@ -9,14 +9,16 @@ import { deleteEverywhere, toggleEverywhere } from "../../canvas/records";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { addAfter, addBetween } from "../../canvas/adding";
+import { useInsides } from "../../canvas/expansions";
 import { scene } from "../../canvas/scene";
 import { useCanvas } from "../../canvas/store";
 import { deleteThings } from "../../document/edits";
 import { moveLine } from "../../document/order";
 import { doc, useDocumentVersion } from "../../document/store";
 import { edit } from "../../document/edit";
+import { openNestedGraph } from "../../document/nested-graphs";
 import { errorNode } from "../../document/error-ways";
-import { edgeOf, END, START } from "../../document/types";
+import { edgeOf, END, nodeOf, START } from "../../document/types";
 import { focusFirstField } from "../../lib/parts";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -24,15 +26,15 @@ import { runCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { OutlineRow, type RowActions } from "./OutlineRow";
 import { usePicking } from "./picking";
-import { rowsOf, wayOf, type Row } from "./rows";
+import { type Insides, rowsOf, wayOf, type Row } from "./rows";
 import { panelClass } from "../../components/recipes";
 
 /** Heights of rows, as in the stylesheet. */
-const HEIGHT = { node: 28, edge: 24, way: 24 } as const;
+const HEIGHT = { node: 28, edge: 24, way: 24, inside: 24 } as const;
 
 /** Deletes what a row stands for; a node that is selected among others, with them. */
 function deleteRow(row: Row, group: readonly string[]): boolean {
-  if (row.kind === "way") return false;
+  if (row.kind === "way" || row.kind === "inside") return false;
   if (group.length > 1) {
     const { nodes, edges } = useSession.getState().selection;
     return deleteEverywhere(t("canvas.edit.delete"), { nodes, edges });
@@ -94,7 +96,24 @@ function useReturn(goTo: (row: Row | undefined) => void, rows: readonly Row[], c
   };
 }
 
+/** What the outline lists under nodes that are expanded in place; the same while it is the same graphs. */
+function useInsideNodes(): Insides {
+  const insides = useInsides();
+  return useMemo(
+    () =>
+      new Map(
+        Object.entries(insides).flatMap(([node, { drawn }]) => {
+          if (!drawn) return [];
+          const kindOf = (name: string) => nodeOf(drawn.scene.doc.get(`node:${name}`)).kind;
+          return [[node, drawn.nodes.map((name) => ({ name, does: kindOf(name) }))] as const];
+        }),
+      ),
+    [insides],
+  );
+}
+
 export function OutlinePanel() {
+  const insides = useInsideNodes();
   const version = useDocumentVersion();
   const selection = useSession((state) => state.selection);
   const listId = useId();
@@ -103,9 +122,9 @@ export function OutlinePanel() {
   const [renaming, setRenaming] = useState<string | null>(null);
   const { rows, places } = useMemo(() => {
     void version;
-    const made = rowsOf(doc);
+    const made = rowsOf(doc, insides);
     return { rows: made, places: new Map(made.map((row, index) => [row.id, index])) };
-  }, [version]);
+  }, [version, insides]);
   const chosen = useMemo(
     () => ({ nodes: new Set(selection.nodes), edges: new Set(selection.edges) }),
     [selection],
@@ -184,11 +203,11 @@ export function OutlinePanel() {
         if (!deleteRow(row, picking.group(row))) return;
         useSession.getState().select({});
         // What stood below may be gone with it.
-        const left = rowsOf(doc);
+        const left = rowsOf(doc, insides);
         goTo(left[Math.min(at, left.length - 1)]);
       },
     }),
-    [places, goTo, picking],
+    [places, goTo, picking, insides],
   );
 
   const willReturn = useReturn(goTo, rows, current);
@@ -246,9 +265,10 @@ export function OutlinePanel() {
       goTo(rows.slice(0, current).findLast((other) => other.kind === "node"));
     else if (event.key === "Enter") {
       actions.open(row);
-      openSettings();
+      if (row.kind === "inside") void openNestedGraph(row.node, row.name);
+      else openSettings();
     } else if (event.key === "Delete" || event.key === "Backspace") actions.remove(row);
-    else if (event.key === "n" || (event.key === "c" && row.kind === "way")) {
+    else if ((event.key === "n" && row.kind !== "inside") || (event.key === "c" && row.kind === "way")) {
       willReturn();
       addAtRow(row, element(row));
     } else if (event.key === "d" && row.kind === "node") toggleEverywhere(picking.group(row));

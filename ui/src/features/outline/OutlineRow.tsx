@@ -11,6 +11,7 @@ import { waysOf } from "../../canvas/ways";
 import { disabledOf, someEnabled } from "../../document/disabled";
 import { connect, nodeNameProblem } from "../../document/edits";
 import { renameWay } from "../../document/ports";
+import { openNestedGraph } from "../../document/nested-graphs";
 import { doc, useDiagnostics, useRecord } from "../../document/store";
 import { edit } from "../../document/edit";
 import { edgeOf, END, nodeOf, START } from "../../document/types";
@@ -44,11 +45,7 @@ interface Props {
 
 export const OutlineRow = memo(function OutlineRow({ row, id, selected, current, renaming, actions }: Props) {
   const recordId =
-    row.kind === "node"
-      ? `node:${row.name}`
-      : row.kind === "edge"
-        ? `edge:${row.edge}`
-        : `way:${row.node}:${row.port}`;
+    row.kind === "node" ? `node:${row.name}` : row.kind === "edge" ? `edge:${row.edge}` : row.id;
   const record = useRecord(recordId);
   const found = useDiagnostics(recordId).filter(({ pointer }) => pointer !== "/disabled");
   const kinds = useSession((state) => state.appInfo?.kinds);
@@ -74,7 +71,9 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
           ? formsIds.outlineNode(row.name)
           : row.kind === "edge"
             ? formsIds.outlineEdge(row.edge)
-            : formsIds.outlineWay(row.node, row.mark)
+            : row.kind === "way"
+              ? formsIds.outlineWay(row.node, row.mark)
+              : formsIds.outlineInside(row.node, row.name)
       }
       onClick={(event) => {
         if (event.shiftKey) actions.choose(row, "extend");
@@ -83,10 +82,13 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       }}
       onFocus={() => actions.activate(row)}
       onDoubleClick={() => {
-        if (!terminal) actions.rename(row.id);
+        if (row.kind === "inside") void openNestedGraph(row.node, row.name);
+        else if (!terminal) actions.rename(row.id);
       }}
     >
-      {row.kind !== "node" ? (
+      {row.kind === "inside" ? (
+        <KindIcon icon={kinds?.find((kind) => kind.kind === row.does)?.icon ?? "box"} size={12} />
+      ) : row.kind !== "node" ? (
         <span className="text-text-3" aria-hidden>
           →
         </span>
@@ -103,10 +105,13 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
         <span className="shrink-0 text-text-3 italic">{t("forms.outline.open")}</span>
       ) : (
         <span className="shrink-0 max-w-[62%] truncate in-data-[level=1]:font-medium in-data-disabled:text-text-3 in-data-disabled:line-through">
-          {nodeText(row.kind === "node" ? row.name : row.target)}
+          {nodeText(row.kind === "edge" ? row.target : row.name)}
         </span>
       )}
-      {row.kind !== "node" && row.mark !== "" && !renaming && (
+      {row.kind === "inside" && (
+        <span className="min-w-0 flex-1 truncate text-2xs/inherit text-text-3">{t("expand.outline")}</span>
+      )}
+      {(row.kind === "edge" || row.kind === "way") && row.mark !== "" && !renaming && (
         <span className="flex-1 min-w-0 text-2xs/inherit text-text-3 font-mono truncate">{row.mark}</span>
       )}
       {node?.title !== undefined && (

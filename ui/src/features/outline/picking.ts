@@ -17,7 +17,7 @@ interface Picking {
 }
 
 const nodeOfRow = (row: Row): string =>
-  row.kind === "node" ? row.name : row.kind === "way" ? row.node : row.from;
+  row.kind === "node" ? row.name : row.kind === "edge" ? row.from : row.node;
 
 const without = (list: readonly string[], item: string) => list.filter((each) => each !== item);
 

@@ -1,4 +1,7 @@
-/** The rows of the outline: each node with the edges that leave it, and its ways that lead nowhere yet. */
+/**
+ * The rows of the outline: each node with the edges that leave it, its ways that lead nowhere yet, and the nodes of the
+ * graph that it runs, where that is expanded in place.
+ */
 import type { GraphDocument } from "../../document/document";
 import { declaredWays, portsOf } from "../../document/ports";
 import { edgeOf, END, START, type EdgePath, type EdgeView } from "../../document/types";
@@ -30,13 +33,26 @@ type WayRow = Place & {
   readonly mark: string;
   readonly level: 2;
 };
-export type Row = NodeRow | EdgeRow | WayRow;
+/** A node of the graph that a node runs. */
+type InsideRow = Place & {
+  readonly kind: "inside";
+  readonly node: string;
+  readonly name: string;
+  /** The kind of that node. */
+  readonly does: string;
+  readonly level: 2;
+};
+export type Row = NodeRow | EdgeRow | WayRow | InsideRow;
+
+/** Names and kinds of the nodes of a graph that is expanded in place, by the node that runs it. */
+export type Insides = ReadonlyMap<string, readonly { readonly name: string; readonly does: string }[]>;
+const NO_INSIDES: Insides = new Map();
 
 export const nodeText = (name: string) =>
   name === START ? t("forms.start") : name === END ? t("forms.end") : name;
 
 /** The rows in the order in which a run could visit them: from the start along the edges, then what cannot be reached. */
-export function rowsOf(doc: GraphDocument): Row[] {
+export function rowsOf(doc: GraphDocument, insides = NO_INSIDES): Row[] {
   const order: string[] = [];
   const seen = new Set<string>();
   const queue = [START];
@@ -84,7 +100,8 @@ export function rowsOf(doc: GraphDocument): Row[] {
       declaredWays(doc.get(`node:${name}`)).length === 0
         ? []
         : portsOf(doc, name).ports.filter((port) => port.to === null);
-    const of = edges.length + open.length;
+    const inside = insides.get(name) ?? [];
+    const of = edges.length + open.length + inside.length;
     edges.forEach((each, at) =>
       rows.push({
         kind: "edge",
@@ -107,13 +124,24 @@ export function rowsOf(doc: GraphDocument): Row[] {
         of,
       }),
     );
+    inside.forEach((each, at) =>
+      rows.push({
+        kind: "inside",
+        id: `inside:${name}:${each.name}`,
+        node: name,
+        ...each,
+        level: 2,
+        at: edges.length + open.length + at + 1,
+        of,
+      }),
+    );
   });
   return rows;
 }
 
 /** The way of its node that an edge row is; null where no name can be given to it. */
 export function wayOf(doc: GraphDocument, row: Row): { node: string; port: string; title: string } | null {
-  if (row.kind === "node") return null;
+  if (row.kind === "node" || row.kind === "inside") return null;
   const node = row.kind === "way" ? row.node : row.from;
   const port = portsOf(doc, node).ports.find((each) =>
     row.kind === "way" ? each.id === row.port : each.edge === row.edge && each.part === row.part,

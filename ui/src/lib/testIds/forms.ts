@@ -19,6 +19,7 @@ export const formsIds = {
   favourite: (kind: string) => `favourite-${kind}`,
   paletteKind: (kind: string) => `palette-kind-${kind}`,
   nodeSearch: "node-search",
+  typeNotice: "type-notice",
   liveValue: "live-value",
   largeEditor: "large-editor",
   help: "help",
@@ -72,5 +73,6 @@ export const formsIds = {
   outline: "outline",
   outlineNode: (name: string) => `outline-node-${name}`,
   outlineWay: (node: string, way: string) => `outline-way-${node}-${way}`,
+  outlineInside: (node: string, name: string) => `outline-inside-${node}-${name}`,
   outlineEdge: (id: string) => `outline-edge-${id}`,
 } as const;

@@ -24,6 +24,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "graph.import": ["Merge", "Insert graph", "Add from file"],
   "graph.inline": ["Ungroup", "Inline", "Expand"],
   "view.foldFrame": ["Collapse", "Expand"],
+  "view.expandNode": ["Collapse", "Nested graph", "Subgraph", "Peek"],
   "graph.saveBlock": ["Template", "Reuse", "Library"],
   "graph.home": ["Examples", "Start screen", "Recent graphs"],
   "graph.types": ["Types of the state"],

@@ -106,6 +106,18 @@ export const structure = {
   "folds.said.unfolded": "Unfolded {names}",
   "folds.lines": "{n} edges",
 
+  "expand.expand": "Expand in place",
+  "expand.fold": "Fold graph",
+  "expand.toggle": "Expand or fold the node’s graph",
+  "expand.hint": "Double-click opens the graph here",
+  "expand.label.one": "Graph {graph}, {n} node",
+  "expand.label.many": "Graph {graph}, {n} nodes",
+  "expand.outline": "inside",
+  "expand.said.one": "Expanded {name}: graph {graph} has one node, {nodes}",
+  "expand.said.many": "Expanded {name}: graph {graph} has {n} nodes, {nodes}",
+  "expand.said.problem": "Expanded {name}: its graph cannot be shown",
+  "expand.said.folded": "Folded {names}",
+
   "notes.frame": "Frame nodes",
   "notes.frameName": "frame",
   "notes.edit.frame": "frame nodes",

@@ -24,6 +24,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "graph.import": ["合并", "插入图"],
   "graph.inline": ["取消组合", "内联", "展开子图"],
   "view.foldFrame": ["收起", "折叠", "展开"],
+  "view.expandNode": ["收起", "子图", "嵌套图", "预览"],
   "graph.saveBlock": ["片段", "模板", "复用", "库"],
   "graph.home": ["示例", "起始页", "首页", "最近的图"],
   "graph.types": ["状态类型", "类型定义"],

@@ -105,6 +105,18 @@ export const structure: Record<keyof typeof english, string> = {
   "folds.said.unfolded": "已展开 {names}",
   "folds.lines": "{n} 条边",
 
+  "expand.expand": "就地展开",
+  "expand.fold": "折叠子图",
+  "expand.toggle": "展开或折叠节点的子图",
+  "expand.hint": "双击可在此处打开子图",
+  "expand.label.one": "图 {graph}，{n} 个节点",
+  "expand.label.many": "图 {graph}，{n} 个节点",
+  "expand.outline": "内部",
+  "expand.said.one": "已展开 {name}：图 {graph} 有 {n} 个节点：{nodes}",
+  "expand.said.many": "已展开 {name}：图 {graph} 有 {n} 个节点：{nodes}",
+  "expand.said.problem": "已展开 {name}：无法显示其子图",
+  "expand.said.folded": "已折叠 {names}",
+
   "notes.frame": "为节点加框",
   "notes.frameName": "框",
   "notes.edit.frame": "为节点加框",
