@@ -2,13 +2,18 @@
  * A code field. CodeMirror is loaded with the first one; until it is there the text is in its place, at the same
  * size, so that nothing jumps.
  */
-import { useEffect, useLayoutEffect, useRef, useState, type Ref } from "react";
+import { useContext, useEffect, useLayoutEffect, useRef, useState, type Ref } from "react";
+import { Info } from "lucide-react";
+import { formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import type { createEditor, EditorHandle } from "./code/editor";
+import type { Expected } from "./code/expression-types";
+import { KnownValues } from "./code/known-values";
 import type { EditorOptions, Mode } from "./code/options";
 import type { KeyInfo, Variable } from "./code/jinja";
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";
+import { InlineCode } from "./InlineCode";
 
 export interface CodeEditorHandle {
   /** Puts text at the cursor. */
@@ -34,6 +39,8 @@ export interface CodeEditorProps {
   keys?: readonly KeyInfo[];
   /** Other names that can be used. */
   variables?: readonly Variable[];
+  /** What the place of an expression takes, where that is known. */
+  expected?: Expected | undefined;
   invalid?: boolean;
   autoFocus?: boolean;
   className?: string;
@@ -44,6 +51,7 @@ export interface CodeEditorProps {
 
 const NO_KEYS: readonly KeyInfo[] = [];
 const NO_NAMES: readonly Variable[] = [];
+const NO_NOTICES: readonly string[] = [];
 
 type EditorModule = { createEditor: typeof createEditor };
 let loaded: EditorModule | null = null;
@@ -74,12 +82,15 @@ export function CodeEditor(props: CodeEditorProps) {
     maxLines = singleLine ? 6 : 16,
     keys = NO_KEYS,
     variables = NO_NAMES,
+    expected = null,
     invalid = false,
     autoFocus = false,
     className,
     ref,
   } = props;
   const aria = useFieldAria();
+  const valueOf = useContext(KnownValues);
+  const [notices, setNotices] = useState(NO_NOTICES);
   const parent = useRef<HTMLDivElement>(null);
   const handle = useRef<EditorHandle | null>(null);
   const [module, setModule] = useState<EditorModule | null>(loaded);
@@ -94,6 +105,8 @@ export function CodeEditor(props: CodeEditorProps) {
       alive = false;
     };
   }, [module]);
+
+  useEffect(() => setNotices(NO_NOTICES), [mode]);
 
   const latest = useRef({ onChange, onCommit, onFocus, onBlur });
   latest.current = { onChange, onCommit, onFocus, onBlur };
@@ -120,6 +133,8 @@ export function CodeEditor(props: CodeEditorProps) {
     maxLines,
     keys,
     variables,
+    expected,
+    valueOf,
     attributes,
     words: {
       unknownKey: (key) => t("forms.code.unknownKey", { key }),
@@ -130,6 +145,7 @@ export function CodeEditor(props: CodeEditorProps) {
     onCommit: onCommit === undefined ? undefined : () => latest.current.onCommit?.(),
     onFocus: () => latest.current.onFocus?.(),
     onBlur: () => latest.current.onBlur?.(),
+    onNotices: (found) => setNotices((before) => (before.join("\n") === found.join("\n") ? before : found)),
   };
 
   const first = useRef(options);
@@ -170,7 +186,7 @@ export function CodeEditor(props: CodeEditorProps) {
     return undefined;
   }, [ref]);
 
-  return (
+  const editor = (
     <div
       className={cx(
         "min-w-0 overflow-hidden rounded-md border border-line-field bg-surface-2 not-focus-within:hover:border-text-3 focus-within:border-focus focus-within:outline-1 focus-within:outline-focus data-invalid:border-failed data-readonly:border-line data-readonly:bg-surface-1",
@@ -191,6 +207,24 @@ export function CodeEditor(props: CodeEditorProps) {
         </div>
       )}
       <div ref={parent} />
+    </div>
+  );
+  // Always in one wrapper: the editor is not made anew when something is said of it.
+  return (
+    <div className="min-w-0 flex-1">
+      {editor}
+      {notices.length > 0 && (
+        <ul className="pt-1 px-0.5 text-2xs/[15px] text-text-2" data-testid={formsIds.typeNotice}>
+          {notices.map((notice) => (
+            <li key={notice} className="flex items-baseline gap-1">
+              <Info size={11} className="flex-none translate-y-0.5 text-text-3" aria-hidden />
+              <span className="min-w-0 wrap-anywhere">
+                <InlineCode text={notice} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   );
 }

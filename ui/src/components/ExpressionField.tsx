@@ -11,6 +11,7 @@ export interface ExpressionFieldProps extends Pick<
   | "placeholder"
   | "readOnly"
   | "variables"
+  | "expected"
   | "autoFocus"
   | "ref"
   | "aria-label"

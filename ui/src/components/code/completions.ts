@@ -10,6 +10,9 @@ import type { Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { placeOf, suggestionsAt, type KeyInfo, type Suggestion } from "./jinja";
 import { keySuggestions, memberBefore, nameSuggestions, type ProgramLanguage } from "./programs";
+import { t } from "../../lib/texts";
+import { namesAt, namesOf, type Names } from "./expression-types";
+import { fieldsOfValue, keyInfoOf } from "./key-infos";
 import type { EditorOptions } from "./options";
 import { isProgram } from "./language";
 
@@ -34,15 +37,41 @@ function completion(suggestion: Suggestion): Completion {
   };
 }
 
+/** The names that loops and `set` of a template make before a position, with what is in them. */
+function loopItems(text: string, position: number, around: Names): KeyInfo[] {
+  const seen = namesAt(text, position, around);
+  return [...seen].flatMap(([name, schema]) => (around.get(name) === schema ? [] : keyInfoOf(name, schema)));
+}
+
+async function knownFields({ valueOf }: EditorOptions, path: readonly string[]): Promise<Suggestion[]> {
+  if (valueOf === null || path[0] !== "state") return [];
+  const value = await valueOf(path.join(".").replaceAll(".[]", "[0]")).catch(() => null);
+  return fieldsOfValue(value).map(({ name, type }) => ({
+    label: name,
+    detail: type,
+    info: t("forms.code.seen"),
+    kind: "field",
+  }));
+}
+
 export function completions(options: EditorOptions): Extension {
   const { mode } = options;
-  const source = (context: CompletionContext): CompletionResult | null => {
+  const names = namesOf(options.keys, options.variables);
+  const source = async (context: CompletionContext): Promise<CompletionResult | null> => {
     if (isProgram(mode)) return programCompletions(context, options.keys, mode);
     const place = placeOf(context.state.doc.toString(), context.pos, mode === "template");
     if (place.at === "nowhere") return null;
     if (place.at === "text" && !context.explicit) return null;
     if (place.at === "name" && place.word === "" && !context.explicit) return null;
-    const found = suggestionsAt(place, options.keys, options.variables).map(completion);
+    const variables =
+      mode === "template"
+        ? [...options.variables, ...loopItems(context.state.doc.toString(), context.pos, names)]
+        : options.variables;
+    let suggestions = suggestionsAt(place, options.keys, variables);
+    // A key whose schema says nothing of its fields has those that the last run left in it.
+    if (place.at === "member" && suggestions.length === 0)
+      suggestions = await knownFields(options, place.path);
+    const found = suggestions.map(completion);
     if (found.length === 0) return null;
     return { from: place.from, options: found, validFor: /^[\w.{} ]*$/ };
   };
@@ -56,12 +85,13 @@ export function completions(options: EditorOptions): Extension {
       closeOnBlur: true,
       maxRenderedOptions: 60,
     }),
-    // "state." is what people type; the list should be there without asking.
+    // "state." and the names in it are what people type; the list should be there without asking.
     EditorView.updateListener.of((update) => {
       if (!update.docChanged || !update.transactions.some((tr) => tr.isUserEvent("input.type"))) return;
       const head = update.state.selection.main.head;
       const tail = update.state.doc.sliceString(Math.max(0, head - 6), head);
-      if (mode !== "json" && mode !== "text" && mode !== "markdown" && tail.endsWith("state."))
+      const member = mode === "expression" || mode === "template" ? /[\w\]]\.$/ : /state\.$/;
+      if (mode !== "json" && mode !== "text" && mode !== "markdown" && member.test(tail))
         startCompletion(update.view);
     }),
   ];

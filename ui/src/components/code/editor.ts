@@ -23,6 +23,7 @@ import type { EditorOptions } from "./options";
 import { highlight, theme } from "./theme";
 import { language } from "./language";
 import { completions } from "./completions";
+import { hover } from "./hover";
 import { marks } from "./lint";
 
 export interface EditorHandle {
@@ -115,7 +116,7 @@ export function createEditor(parent: HTMLElement, first: EditorOptions): EditorH
         ]),
         slots.language.of(language(first.mode)),
         slots.completions.of(completions(first)),
-        slots.marks.of(marks(first)),
+        slots.marks.of([marks(first), hover(first)]),
         slots.shape.of(shape(first)),
         slots.access.of(access(first)),
         slots.attributes.of(EditorView.contentAttributes.of(first.attributes)),
@@ -150,9 +151,14 @@ export function createEditor(parent: HTMLElement, first: EditorOptions): EditorH
       if (
         next.mode !== previous.mode ||
         next.keys !== previous.keys ||
-        next.variables !== previous.variables
+        next.variables !== previous.variables ||
+        next.valueOf !== previous.valueOf ||
+        JSON.stringify(next.expected) !== JSON.stringify(previous.expected)
       ) {
-        effects.push(slots.completions.reconfigure(completions(next)), slots.marks.reconfigure(marks(next)));
+        effects.push(
+          slots.completions.reconfigure(completions(next)),
+          slots.marks.reconfigure([marks(next), hover(next)]),
+        );
       }
       if (
         next.minLines !== previous.minLines ||

@@ -3,6 +3,8 @@
  * the cursor is in a text, and which names would fit there. No editor in here.
  */
 
+import type { Schema } from "../schema-form/schema";
+
 /** A state key as editors need it. */
 export interface KeyInfo {
   name: string;
@@ -11,6 +13,10 @@ export interface KeyInfo {
   description?: string | undefined;
   /** Names inside, when the key holds an object of a known shape. */
   fields?: KeyInfo[] | undefined;
+  /** Names inside of each item, when it holds a list of such. */
+  items?: KeyInfo[] | undefined;
+  /** The schema of its value; absent means that it may be anything. */
+  schema?: Schema | undefined;
 }
 
 /** A name beside the state: alone, or with what is inside. */
@@ -224,12 +230,7 @@ export function suggestionsAt(
       }));
     case "member": {
       const [root, ...path] = place.path;
-      let level: readonly KeyInfo[] | undefined =
-        root === "state" ? keys : around.find((each) => each.name === root)?.fields;
-      for (const name of path) {
-        level = level?.find((key) => key.name === name)?.fields;
-      }
-      return (level ?? []).map((key) => ({
+      return insideOf(place.path, keys, around).map((key) => ({
         label: key.name,
         detail: key.type,
         info: key.description,
@@ -274,6 +275,33 @@ export function suggestionsAt(
         ...KEYWORDS.map((name) => ({ label: name, kind: "keyword" as const, boost: -1 })),
       ];
   }
+}
+
+/** The names inside what a path leads to; `[]` is any item of a list. */
+function insideOf(
+  [root, ...path]: readonly string[],
+  keys: readonly KeyInfo[],
+  around: readonly KeyInfo[],
+): readonly KeyInfo[] {
+  let at: KeyInfo | undefined =
+    root === "state"
+      ? { name: root, type: "", fields: [...keys] }
+      : around.find((each) => each.name === root);
+  for (const name of path)
+    at = name === "[]" ? at && { ...at, fields: at.items } : at?.fields?.find((key) => key.name === name);
+  return at?.fields ?? [];
+}
+
+/** What a path leads to, as `state.order.total`; null where that is not known. */
+export function infoAt(
+  path: readonly string[],
+  keys: readonly KeyInfo[],
+  variables: readonly Variable[] = [],
+): KeyInfo | null {
+  const around = variables.flatMap((each) => (typeof each === "string" ? [] : each));
+  const name = path.at(-1) ?? "";
+  if (path.length === 1) return around.find((each) => each.name === name) ?? null;
+  return insideOf(path.slice(0, -1), keys, around).find((each) => each.name === name) ?? null;
 }
 
 function word(name: string, signature: string, info: string, kind: Suggestion["kind"]): Suggestion {

@@ -1,13 +1,16 @@
 /** What an editor underlines: text that is not JSON, brackets that nothing closes, state keys that are not there. */
 import { linter, type Diagnostic as Mark } from "@codemirror/lint";
 import type { Extension } from "@codemirror/state";
+import { expressionNotices, namesOf, templateNotices } from "./expression-types";
 import { keyUses, openBracket } from "./jinja";
 import type { EditorOptions } from "./options";
 import { isProgram } from "./language";
+import { noticeWords } from "./type-words";
 
 export function marks(options: EditorOptions): Extension {
   const { mode, words } = options;
   if (mode === "text" || mode === "markdown" || isProgram(mode)) return [];
+  const names = namesOf(options.keys, options.variables);
   return linter(
     (view) => {
       const text = view.state.doc.toString();
@@ -40,6 +43,17 @@ export function marks(options: EditorOptions): Extension {
           }
         }
       }
+      // With something open it is not written yet, and the rest would be read as part of it.
+      const notices = open
+        ? []
+        : mode === "template"
+          ? templateNotices(text, names)
+          : expressionNotices(text, names, options.expected);
+      const said = notices.map((notice) => ({ ...notice, message: noticeWords(notice) }));
+      // The tooltip knows no marks for code.
+      for (const { from, to, message } of said)
+        found.push({ from, to, severity: "info", message: message.replaceAll("`", "") });
+      options.onNotices?.(said.map(({ message }) => message));
       return found;
     },
     { delay: 300 },

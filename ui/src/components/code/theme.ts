@@ -99,6 +99,17 @@ export const theme = EditorView.theme({
   },
   ".cm-lintRange-error": { textDecorationColor: "var(--failed)" },
   ".cm-lintRange-warning": { textDecorationColor: "var(--asking)" },
+  ".cm-lintRange-info": { textDecorationStyle: "dotted", textDecorationColor: "var(--text-3)" },
+  ".cm-type-hover": {
+    padding: "6px 8px",
+    maxWidth: "360px",
+    fontSize: "12px",
+    lineHeight: "16px",
+    overflowWrap: "anywhere",
+    fontFamily: "var(--font-sans, inherit)",
+  },
+  ".cm-type-hover > :first-child": { fontFamily: "var(--font-mono, monospace)" },
+  ".cm-type-hover > :not(:first-child)": { color: "var(--text-2)" },
   ".cm-lintRange-active": { backgroundColor: "transparent" },
   ".cm-panel": { backgroundColor: "var(--surface-1)", color: "var(--text)" },
 });

@@ -58,3 +58,16 @@ const TYPES: Record<string, TextKey> = {
 export function typeText(type: string): string {
   return t(TYPES[type] ?? "forms.type.any");
 }
+
+/** A schema's type in a few words. */
+export function typeWords(schema: unknown): string {
+  if (typeof schema !== "object" || schema === null) return t("forms.type.any");
+  const { enum: values, type, items, reducer } = schema as Schema & { readonly reducer?: unknown };
+  if (reducer === "add_messages") return t("forms.keys.messages");
+  if (Array.isArray(values))
+    return values.map(String).slice(0, 3).join(" | ") + (values.length > 3 ? " | …" : "");
+  if (Array.isArray(type)) return type.map((each) => typeText(String(each))).join(t("forms.check.or"));
+  if (type === "array" && typeof items === "object" && typeof items.type === "string")
+    return t("forms.keys.listOf", { type: typeText(items.type) });
+  return typeof type === "string" ? typeText(type) : t("forms.type.any");
+}

@@ -2,6 +2,7 @@
 import { ArrowRight, Plus, Trash2, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/Button";
+import type { Expected } from "../../components/code/expression-types";
 import { ExpressionField } from "../../components/ExpressionField";
 import { Field } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
@@ -33,6 +34,12 @@ import {
   itemsClass,
   sectionClass,
 } from "../../components/recipes";
+
+/** What the expression of an edge gives, by its form. */
+const EXPECTED: Readonly<Partial<Record<EdgeForm, Expected>>> = {
+  when: { is: "condition" },
+  each: { is: "value", schema: { type: "array" } },
+};
 
 const FORMS: EdgeForm[] = ["plain", "when", "route", "each", "join"];
 
@@ -193,6 +200,7 @@ export function EdgeInspector({ id }: { id: string }) {
               }
               keys={keys}
               variables={variables}
+              expected={EXPECTED[edge.form]}
               error={at(`/${edge.form}`)[0]?.message}
               placeholder={t(`forms.edge.expression.${edge.form}.example`)}
               data-testid={formsIds.edgeExpression}

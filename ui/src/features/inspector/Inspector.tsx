@@ -1,5 +1,6 @@
 /** Shows what is selected, and puts the cursor into a field when somebody asks for it. */
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef, type ReactNode } from "react";
+import { KnownValues } from "../../components/code/known-values";
 import { errorNode } from "../../document/error-ways";
 import { doc, useRecord } from "../../document/store";
 import { END, sectionOf, START } from "../../document/types";
@@ -8,6 +9,7 @@ import { useSession } from "../../state/session";
 import { EdgeInspector } from "./EdgeInspector";
 import { ErrorWayInspector } from "./ErrorWayInspector";
 import { GraphInspector } from "./GraphInspector";
+import { useValueLookup } from "./last-state";
 import { ManyInspector } from "./ManyInspector";
 import { NodeInspector, type NodeSection, TerminalInspector } from "./NodeInspector";
 
@@ -29,24 +31,31 @@ export function Inspector({ LastRun }: { LastRun?: NodeSection }) {
   const single = nodes.length + edges.length === 1;
   const failing = edges[0] === undefined ? null : errorNode(doc, edges[0]);
   return (
-    <div
-      className="h-full overflow-x-hidden overflow-y-auto bg-surface-1"
-      ref={place}
-      data-testid={formsIds.inspector}
-    >
-      {nodes.length + edges.length > 1 ? (
-        <ManyInspector nodes={nodes} edges={edges} />
-      ) : single && nodes[0] !== undefined ? (
-        <OneNode key={nodes[0]} name={nodes[0]} LastRun={LastRun} />
-      ) : single && failing !== null ? (
-        <ErrorWayInspector key={edges[0]} name={failing} />
-      ) : single && edges[0] !== undefined ? (
-        <EdgeInspector key={edges[0]} id={edges[0]} />
-      ) : (
-        <GraphInspector />
-      )}
-    </div>
+    <Looked>
+      <div
+        className="h-full overflow-x-hidden overflow-y-auto bg-surface-1"
+        ref={place}
+        data-testid={formsIds.inspector}
+      >
+        {nodes.length + edges.length > 1 ? (
+          <ManyInspector nodes={nodes} edges={edges} />
+        ) : single && nodes[0] !== undefined ? (
+          <OneNode key={nodes[0]} name={nodes[0]} LastRun={LastRun} />
+        ) : single && failing !== null ? (
+          <ErrorWayInspector key={edges[0]} name={failing} />
+        ) : single && edges[0] !== undefined ? (
+          <EdgeInspector key={edges[0]} id={edges[0]} />
+        ) : (
+          <GraphInspector />
+        )}
+      </div>
+    </Looked>
   );
+}
+
+/** Gives the editors inside the values of the last run. By itself: what it follows draws nothing else again. */
+function Looked({ children }: { children: ReactNode }) {
+  return <KnownValues value={useValueLookup()}>{children}</KnownValues>;
 }
 
 function OneNode({ name, LastRun }: { name: string; LastRun: NodeSection | undefined }) {

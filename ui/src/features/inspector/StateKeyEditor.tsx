@@ -7,7 +7,7 @@ import { addKey } from "../../document/key-edits";
 import { edit } from "../../document/edit";
 import type { JsonObject } from "../../document/types";
 import { t } from "../../lib/texts";
-import { typeWords } from "./keys";
+import { typeWords } from "../../components/schema-form/types";
 import { itemsClass } from "../../components/recipes";
 
 /** What a new key is when the field asks for no type. */

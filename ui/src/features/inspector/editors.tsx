@@ -3,6 +3,8 @@ import { Braces, FolderOpen, Plus, X } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { Button } from "../../components/Button";
 import { Checkbox } from "../../components/Checkbox";
+import type { Expected } from "../../components/code/expression-types";
+import type { KeyInfo } from "../../components/code/jinja";
 import { CodeEditor } from "../../components/CodeEditor";
 import { Combobox } from "../../components/Combobox";
 import { ExpressionField } from "../../components/ExpressionField";
@@ -12,6 +14,7 @@ import { InlineCode } from "../../components/InlineCode";
 import { JsonEditor } from "../../components/JsonEditor";
 import { Enlarged } from "../../components/schema-form/Enlarged";
 import { escapeToken } from "../../components/schema-form/json";
+import type { Schema } from "../../components/schema-form/schema";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
 import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/schema-form/SchemaForm";
 import { Tabs } from "../../components/Tabs";
@@ -80,6 +83,8 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
 }: FieldEditorProps) {
   const set = isObject(value) ? value : {};
   const names = Object.keys(set);
+  // Others give names to the graph or the tool that is called, which are not keys of this state.
+  const setsKeys = pointer === "/set" || pointer === "/output";
   const free = stateKeys.filter((key) => !(key.name in set));
   const put = (name: string, next: unknown) => onChange({ ...set, [name]: next });
   const rename = (from: string, to: string) => {
@@ -160,6 +165,7 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
                     onChange={(next) => put(name, next)}
                     keys={stateKeys}
                     variables={variables}
+                    expected={setsKeys ? takenBy(stateKeys.find((key) => key.name === name)) : undefined}
                     readOnly={readOnly}
                     error={problems.find(isError)?.message}
                     onBlur={onBlur}
@@ -205,6 +211,14 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
   );
 };
 AssignmentsEditor.nested = true;
+
+/** What a key takes, where it is set and no reducer makes something else of it; a key without a type takes all. */
+function takenBy(key: KeyInfo | undefined): Expected | undefined {
+  const schema = key?.schema as
+    (Schema & { readonly reducer?: unknown; readonly channel?: unknown }) | undefined;
+  const isSet = (schema?.reducer ?? "overwrite") === "overwrite" && schema?.channel !== "topic";
+  return schema && isSet ? { is: "value", schema } : undefined;
+}
 
 /** An expression that is plain data, as that data; anything else begins as null. */
 function literalOf(expression: unknown): unknown {

@@ -1,6 +1,7 @@
 /** The state that fields of a form are tried with: of the moment that is looked at, of the last run, or a sample. */
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { samplesOf } from "../../debugger/run/run-input";
+import type { ValueLookup } from "../../components/code/known-values";
 import { doc, useDocumentVersion } from "../../document/store";
 import type { CheckpointRef } from "../../ipc/bindings/CheckpointRef";
 import { rpc } from "../../ipc/client";
@@ -49,4 +50,32 @@ export function useLastState(): LastState | null {
       ? null
       : { label: t("forms.live.sample", { name: sample.name }), state: sample.input };
   }, [threadId, checkpointId, newest, version]);
+}
+
+/** Looks up what expressions give with that state, for editors; null while there is none. */
+export function useValueLookup(): ValueLookup | null {
+  const graphId = useSession((session) => session.graphId);
+  const last = useLastState();
+  const latest = useRef(last);
+  latest.current = last;
+  const none = last === null;
+  // The same as long as the graph is the same: editors are set up anew with another one.
+  return useMemo(() => {
+    if (graphId === null || none) return null;
+    const evaluate = async (text: string) => {
+      const { at, state = NOTHING } = latest.current ?? {};
+      const asked = { graphId, text, template: false, state, variables: {}, ...(at && { at }) };
+      const { value, message } = await rpc("expression.evaluate", asked);
+      if (value === undefined) throw new Error(message);
+      return value;
+    };
+    return async (text) => {
+      const view = await evaluate(text);
+      if (view.value !== undefined || view.kind !== "object") return view.value ?? view.head;
+      // Too large to come along: the names in it are enough.
+      const { value } = await evaluate(`${text}|list`);
+      const names: readonly unknown[] = Array.isArray(value) ? value : [];
+      return Object.fromEntries(names.map((name) => [String(name), undefined]));
+    };
+  }, [graphId, none]);
 }

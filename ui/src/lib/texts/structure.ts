@@ -113,7 +113,7 @@ export const structure = {
   "expand.label.one": "Graph {graph}, {n} node",
   "expand.label.many": "Graph {graph}, {n} nodes",
   "expand.outline": "inside",
-  "expand.said.one": "Expanded {name}: graph {graph} has one node, {nodes}",
+  "expand.said.one": "Expanded {name}: graph {graph} has {n} node, {nodes}",
   "expand.said.many": "Expanded {name}: graph {graph} has {n} nodes, {nodes}",
   "expand.said.problem": "Expanded {name}: its graph cannot be shown",
   "expand.said.folded": "Folded {names}",
