@@ -124,6 +124,11 @@ describe("a node that is expanded in place", () => {
     edit("move", (document) => moveNodes(document, new Map([["nested", { x: 360, y: 40 }]])));
     expect(scene.rect("nested")).toEqual({ ...size, x: 360, y: 40 });
     expect(corner("after").x).toBe(700 + size.width - 216);
+    // Only what is moved itself is looked at again.
+    const kept = scene.rect("after");
+    edit("move", (document) => moveNodes(document, new Map([["below", { x: 400, y: 300 }]])));
+    expect(corner("below").y).toBe(300 + size.height - (scene.standing("nested")?.height ?? 0));
+    expect(scene.rect("after")).toBe(kept);
   });
 
   it("lists its nodes in the outline", async () => {

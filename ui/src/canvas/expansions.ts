@@ -86,8 +86,8 @@ function draw(insides: Insides): void {
 }
 
 function put(insides: Insides): void {
-  useInsides.setState(insides, true);
   draw(insides);
+  useInsides.setState(insides, true);
 }
 
 const asked = new Map<string, number>();

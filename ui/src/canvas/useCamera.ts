@@ -2,6 +2,7 @@
 import { useReactFlow, useStoreApi } from "@xyflow/react";
 import { useEffect, useRef, useState, type RefObject } from "react";
 import { useSession } from "../state/session";
+import { useInsides } from "./expansions";
 import { LABEL_HEIGHT, portOf, type Rect } from "./geometry";
 import { shapeOf } from "./line-path";
 import { startOf } from "./lines";
@@ -113,6 +114,9 @@ export function useCamera(
     });
     return stop;
   }, [graphId, ready, hub]);
+
+  // What is whole in view stays so when a card grows.
+  useEffect(() => useInsides.subscribe(() => hub.refit()), [hub]);
 
   // The settings open beside what is selected: it stays where it is, or moves just out of their way.
   useEffect(

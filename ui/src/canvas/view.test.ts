@@ -58,6 +58,18 @@ describe("the view of a canvas that changes its size", () => {
     }
   });
 
+  it("is fitted again to what has another size, unless a person has moved it", () => {
+    let wide = 1;
+    hub.fit((size) => whole({ width: size.width / wide, height: size.height }));
+    const before = hub.viewport;
+    wide = 2;
+    hub.refit();
+    expect(hub.viewport).not.toEqual(before);
+    hub.move({ x: 3, y: 4, zoom: 1 });
+    hub.refit();
+    expect(hub.viewport).toEqual({ x: 3, y: 4, zoom: 1 });
+  });
+
   it("has nothing to fit before it has a size", () => {
     const none = new ViewHub();
     none.fit(whole);

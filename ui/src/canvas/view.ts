@@ -46,6 +46,11 @@ export class ViewHub {
     this.place(viewport, millis);
   }
 
+  /** Fits a view again that was fitted and has not been moved since: what it shows has another size. */
+  refit(): void {
+    if (this.#fit) this.fit(this.#fit);
+  }
+
   move(viewport: Viewport, millis?: number): void {
     this.moved();
     this.place(viewport, millis);
