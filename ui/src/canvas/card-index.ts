@@ -62,7 +62,7 @@ export class CardIndex {
   #expanded: Expanded = NONE_EXPANDED;
   /** How what is around expanded cards gives way; null while none is expanded. */
   #spread: Spread | null = null;
-  /** Where cards stand in the file, while some are drawn elsewhere. */
+  /** Where cards are in the file, while some are drawn elsewhere. */
   #filed = new Map<string, Rect>();
   /** Named ports by node, until the node or an edge of it changes. */
   #ports = new Map<string, Ports>();
@@ -88,7 +88,7 @@ export class CardIndex {
     return this.#rects.get(this.shown(name));
   }
 
-  /** Where a node stands in the file, drawn or not, and how large its card is when it is not expanded. */
+  /** Where a node is in the file, drawn or not, and how large its card is when it is not expanded. */
   ownRect(name: string): Rect | undefined {
     return this.#filed.get(name) ?? this.#rects.get(name) ?? this.#inside.get(name);
   }

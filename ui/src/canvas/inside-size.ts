@@ -6,7 +6,7 @@ import type { CardSize } from "./spread";
 export const MOST: CardSize = { width: 720, height: 480 };
 /** Between the drawing and the border of its card. */
 export const PAD = 12;
-/** Where a sentence stands in the place of a drawing. */
+/** A sentence in the place of a drawing. */
 const SENTENCE: CardSize = { width: 320, height: 96 };
 
 export interface Drawing {

@@ -55,7 +55,7 @@ export class Spread {
   readonly #across: readonly Gap[];
   readonly #down: readonly Gap[];
 
-  /** By expanded card, where it stands in the file and how large it is drawn. */
+  /** By expanded card, where it is in the file and how large it is drawn. */
   constructor(grown: Iterable<readonly [Rect, CardSize]>) {
     const all = [...grown];
     this.#across = gapsFor(

@@ -139,13 +139,13 @@ export class Scene {
     return this.#cards.rects;
   }
 
-  /** Where a node stands in the file, drawn or not. */
+  /** Where a node is in the file, drawn or not. */
   position(name: string): Point {
     const rect = this.#cards.ownRect(name);
     return rect ? { x: rect.x, y: rect.y } : { x: 0, y: 0 };
   }
 
-  /** Where a node stands in the file, and its size when it is not expanded; in a folded frame, of that. */
+  /** Where a node is in the file, and its size when it is not expanded; in a folded frame, of that. */
   standing(name: string): Rect | undefined {
     return this.#cards.ownRect(this.shown(name));
   }
@@ -161,7 +161,7 @@ export class Scene {
     return this.#cards.filed(point);
   }
 
-  /** Where nodes stand in the file once they are dragged together by so much on the canvas. */
+  /** Where nodes are in the file once they are dragged together by so much on the canvas. */
   dragged(names: Iterable<string>, by: Point): Map<string, Point> {
     const all = new Set(names);
     return new Map(

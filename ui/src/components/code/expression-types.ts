@@ -80,7 +80,7 @@ function jsonType(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** Is it surely none of these types? Nothing (null) may stand in for any value that is not there yet. */
+/** Is it surely none of these types? Nothing (null) may be there for any value that is not there yet. */
 function isNever(schema: Schema, types: readonly string[]): boolean {
   const own = groups(schema);
   return own !== null && !own.has("null") && !types.some((type) => own.has(type));

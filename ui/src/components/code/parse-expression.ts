@@ -3,7 +3,7 @@
  * grammar does not have, gives no tree: nothing is said of it then. No editor in here.
  */
 
-/** Where something stands in a text. */
+/** A part of a text. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -32,7 +32,7 @@ export type Expression = Span &
   );
 
 /** What a filter is given, by place or by name. */
-export interface Argument {
+interface Argument {
   readonly name: string | null;
   readonly value: Expression;
 }
