@@ -13,7 +13,7 @@ use superstep_nodes::{
 };
 use superstep_workbench::session::{self, Origin, RanOn};
 use superstep_workbench::wire::{RunLabels, RunModels};
-use superstep_workbench::{Keychain, Trust, WantedAccess, connection_key};
+use superstep_workbench::{Keychain, NamedSecrets, Trust, WantedAccess, connection_key};
 
 use crate::fault::Fault;
 use crate::out::{self, quoted};
@@ -167,7 +167,12 @@ impl GraphFile {
         };
         let environment = self.models.within(environment);
         match superstep_workbench::default_data_dir() {
-            Some(folder) => environment.with_models(ModelSettings::load(&folder.join(ModelSettings::FILE))),
+            Some(folder) => {
+                let secrets = Arc::new(NamedSecrets::of(&folder, Arc::new(Keychain)));
+                environment
+                    .with_secrets(secrets.lookup())
+                    .with_models(ModelSettings::load(&folder.join(ModelSettings::FILE)))
+            }
             None => environment,
         }
     }

@@ -10,7 +10,7 @@ use superstep::value::Object;
 use superstep::{CheckpointId, Checkpointer, ThreadId};
 use superstep_storage::Backend;
 use superstep_workbench::ipc::{self, Peer, Remote};
-use superstep_workbench::session;
+use superstep_workbench::{Keychain, NamedSecrets, session};
 
 use crate::args::Db;
 use crate::fault::Fault;
@@ -104,8 +104,8 @@ impl Store {
     /// Returns the configuration of long-term memory that was set up in the app: what is put here is found there.
     fn config() -> StoreConfig {
         superstep_workbench::default_data_dir().map_or_else(StoreConfig::default, |dir| {
-            let secrets: Arc<dyn superstep_workbench::Secrets> = Arc::new(superstep_workbench::Keychain);
-            superstep_workbench::store_config(&dir, &secrets)
+            let secrets = NamedSecrets::of(&dir, Arc::new(Keychain));
+            superstep_workbench::store_config(&dir, &Arc::new(secrets))
         })
     }
 

@@ -41,6 +41,7 @@ pub use ipc::claim::Claimant;
 pub use ledger::{bookmarks, run_records, take_run_records};
 pub use memory::embedding::store_config;
 pub use models::connections::key_of as connection_key;
+pub use models::named::NamedSecrets;
 pub use models::secrets::{Keychain, Secrets};
 pub use runs::StopHandle;
 pub use runs::records::{Recorded, RunRecord, forget_threads};
@@ -131,6 +132,7 @@ pub struct Workbench {
     preferences: settings::Preferences,
     trust: Trust,
     secrets: Arc<dyn Secrets>,
+    named_secrets: Arc<NamedSecrets>,
     /// Held while the model settings are changed.
     settings_writing: parking_lot::Mutex<()>,
     ledger: Arc<ledger::Ledger>,
@@ -195,7 +197,8 @@ impl Workbench {
         })
         .await??;
         let secrets = options.secrets.unwrap_or_else(|| Arc::new(Keychain));
-        let memory = store_config(&data_dir, &secrets);
+        let named_secrets = Arc::new(NamedSecrets::of(&data_dir, secrets.clone()));
+        let memory = store_config(&data_dir, &named_secrets);
         let database = storage::database::Database::open(&data_dir, options.storage, memory).await?;
         let workbench = base::blocking(move || {
             let ledger = Arc::new(ledger::Ledger::open(&data_dir.join("workbench.db"))?);
@@ -209,6 +212,7 @@ impl Workbench {
                 preferences: settings::Preferences::load(&data_dir),
                 trust: Trust::of(&data_dir),
                 secrets,
+                named_secrets,
                 settings_writing: parking_lot::Mutex::default(),
                 records: runs::records::Records::new(&ledger)?,
                 ledger,

@@ -27,6 +27,18 @@ pub(crate) fn form_layout(front: &[&str], groups: &[(&str, &[&str])]) -> Json {
     json!({"front": front, "groups": groups})
 }
 
+// The schemas below are for forms only: they have no description of their own, because a field has one.
+
+#[derive(schemars::JsonSchema)]
+#[schemars(inline, extend("x-secrets" = true))]
+#[allow(dead_code, reason = "the schema of a text that may name secrets")]
+pub(crate) struct SecretText(String);
+
+#[derive(schemars::JsonSchema)]
+#[schemars(inline, extend("x-editor" = "secret"))]
+#[allow(dead_code, reason = "the schema of a secret's or variable's name")]
+pub(crate) struct SecretName(String);
+
 /// Turns the schema of a plain enumeration into the list that forms show as a choice.
 pub(crate) fn choice_list(schema: &mut schemars::Schema) {
     let Some(variants) = schema.get("oneOf").and_then(Json::as_array) else {

@@ -11,3 +11,12 @@ pub(crate) fn percent_encoded(text: &str) -> String {
     }
     out
 }
+
+/// Returns the scheme and host of an address.
+pub(crate) fn origin(url: &str) -> &str {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..]
+        .find(['/', '?', '#', '\\'])
+        .map_or(url.len(), |at| at + start);
+    &url[..end]
+}

@@ -36,7 +36,7 @@ pub enum Language {
 /// Settings of a `code` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Runs JavaScript or Python.")]
-#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["language", "source", "module", "function"], &[("Destinations", &["destinations"]), ("Limits", &["variables", "timeout_ms", "memory_mb"])])))]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["language", "source", "module", "function"], &[("Secrets", &["variables"]), ("Destinations", &["destinations"]), ("Limits", &["timeout_ms", "memory_mb"])])))]
 pub struct CodeConfig {
     /// `javascript` runs in a sandbox, `python` in the project's interpreter.
     #[serde(default)]
@@ -55,9 +55,9 @@ pub struct CodeConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Function", extend("x-if" = json!({"language": "python"})))]
     pub function: Option<String>,
-    /// Lets the Python function read these variables and no others.
+    /// Lets the Python function read these secrets and environment variables, and no others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Environment variables", extend("x-if" = json!({"language": "python"})))]
+    #[schemars(title = "Secrets and environment variables", with = "Vec<crate::base::config_schema::SecretName>", extend("x-if" = json!({"language": "python"})))]
     pub variables: Vec<String>,
     /// Nodes that a `Command` may go to, for the canvas to draw; a Python function can declare them in its return annotation:
     /// `Command[Literal["a", "b"]]`.

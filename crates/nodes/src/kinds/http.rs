@@ -1,5 +1,6 @@
 //! `http`: sends a request and takes what the answer says. What stands in `{{ }}` of the address is encoded, so that a
 //! value of the state never changes whom the request goes to; only an address that begins with a value is any address.
+//! `${NAME}` is a secret, which goes to that server only when its owner lets it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +11,19 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use superstep::value::Object;
 use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Effect, escape_pointer};
 
 use crate::base::access::{Access, Grants};
 use crate::base::config_schema::schema_of;
 use crate::base::error_class;
+use crate::base::references::{self, Reference, References};
+use crate::base::text::{origin, percent_encoded};
 use crate::base::web::{Web, WebError, WebRequest};
 use crate::expression::{Expression, Scope, Template};
 use crate::kinds::http_request::{
-    self, ANSWER, HttpMethod, RequestError, ResponseLimits, add_query, default_timeout, origin,
+    self, ANSWER, HttpMethod, RequestError, ResponseLimits, add_query, default_timeout,
 };
 use crate::models::Variables;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
@@ -35,27 +39,30 @@ pub struct HttpConfig {
     #[serde(default)]
     #[schemars(title = "Method")]
     pub method: HttpMethod,
-    /// Template for the address; values in `{{ }}` are encoded, unless the address begins with `{{`.
-    #[schemars(title = "URL", extend("x-editor" = "template", "examples" = ["https://api.example.org/orders/{{ state.id }}"]))]
+    /// Template for the address; values in `{{ }}` are encoded, unless the address begins with `{{`. `${NAME}` inserts a secret.
+    #[schemars(title = "URL", extend("x-editor" = "template", "x-secrets" = "written", "examples" = ["https://api.example.org/orders/{{ state.id }}"]))]
     pub url: String,
-    /// Adds `?name=value` to the URL, with templates as values; empty values are skipped.
+    /// Adds `?name=value` to the URL, with templates as values; empty values are skipped, and `${NAME}` inserts a secret.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(
         title = "Query parameters",
-        with = "std::collections::BTreeMap<String, String>"
+        with = "std::collections::BTreeMap<String, crate::base::config_schema::SecretText>"
     )]
     pub query: IndexMap<String, String>,
-    /// Adds these headers, with templates as values.
+    /// Adds these headers, with templates as values; `${NAME}` inserts a secret, as in `Bearer ${MY_KEY}`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    #[schemars(title = "Headers", with = "std::collections::BTreeMap<String, String>")]
+    #[schemars(
+        title = "Headers",
+        with = "std::collections::BTreeMap<String, crate::base::config_schema::SecretText>"
+    )]
     pub headers: IndexMap<String, String>,
-    /// Expression for the body of POST, PUT and PATCH: text is sent as text, anything else as JSON.
+    /// Expression for the body of POST, PUT and PATCH: text is sent as text, anything else as JSON. `'${NAME}'` inserts a secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Body", extend("x-editor" = "expression", "x-if" = serde_json::json!({"method": ["POST", "PUT", "PATCH"]})))]
+    #[schemars(title = "Body", extend("x-editor" = "expression", "x-secrets" = true, "x-if" = serde_json::json!({"method": ["POST", "PUT", "PATCH"]})))]
     pub body: Option<String>,
-    /// Environment variable with the API key, sent as `Authorization: Bearer KEY`.
+    /// Secret or environment variable with the API key, sent as `Authorization: Bearer KEY`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "API key variable")]
+    #[schemars(title = "API key variable", extend("x-editor" = "secret"))]
     pub key_variable: Option<String>,
     /// Expression over `answer` (`status`, `headers` and `body`) for what to store.
     #[serde(default = "default_take")]
@@ -95,6 +102,18 @@ pub enum OnStatus {
     Fail,
     /// An answer.
     Data,
+}
+
+impl HttpConfig {
+    /// Returns the texts of the request in which secrets are named.
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        let body = self.body.as_ref().filter(|_| self.method.has_body());
+        [&self.url]
+            .into_iter()
+            .chain(self.query.values())
+            .chain(self.headers.values())
+            .chain(body)
+    }
 }
 
 /// The kind.
@@ -181,35 +200,39 @@ impl NodeKind for Http {
                 site.reaches(Access::key_to(variable, server));
             }
         }
+        if let Some(server) = &server {
+            for name in config.texts().flat_map(|text| references::names(text)) {
+                site.reaches(Access::key_to(name, server));
+            }
+        }
         site.expression("/take", &config.take, Some(ANSWER));
         site.write("/into", &config.into);
     }
 
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
         let config: HttpConfig = site.parse()?;
-        let templates = |part: &str, map: &IndexMap<String, String>| {
+        let mut references = References::new();
+        let mut templates = |part: &str, map: &IndexMap<String, String>| {
             let template = |(name, text): (&String, &String)| {
-                Ok((
-                    name.clone(),
-                    site.template(&format!("/{part}/{}", escape_pointer(name)), text)?,
-                ))
+                let pointer = format!("/{part}/{}", escape_pointer(name));
+                Ok((name.clone(), site.template(&pointer, &references.take_out(text))?))
             };
             map.iter().map(template).collect::<Result<Vec<_>, Diagnostic>>()
         };
+        let query = templates("query", &config.query)?;
+        let headers = templates("headers", &config.headers)?;
         // What begins with a value is an address as a whole: there is nothing to encode a value into.
+        let address = references.take_out(&config.url);
         let url = match host(&config.url) {
-            UrlHost::Any => site.template("/url", &config.url)?,
-            _ => site.address("/url", &config.url)?,
+            UrlHost::Any => site.template("/url", &address)?,
+            _ => site.address("/url", &address)?,
         };
+        let body = config.body.as_ref().map(|body| references.take_out(body));
         Ok(Arc::new(HttpNode {
             name: site.node.into(),
-            query: templates("query", &config.query)?,
-            headers: templates("headers", &config.headers)?,
-            body: config
-                .body
-                .as_ref()
-                .map(|body| site.expression("/body", body))
-                .transpose()?,
+            query,
+            headers,
+            body: body.map(|body| site.expression("/body", &body)).transpose()?,
             take: site.expression("/take", &config.take)?,
             keyed: matches!(site.effect, Some(Effect::Idempotent | Effect::Once)),
             grants: site.grants().clone(),
@@ -217,6 +240,7 @@ impl NodeKind for Http {
             web: Web::new(site.grants(), &site.environment.models.private_hosts),
             fixed: !config.url.contains('{'),
             url,
+            references,
             config,
         }))
     }
@@ -237,6 +261,9 @@ fn host(url: &str) -> UrlHost {
         // `https://{{ state.shop }}.example.org` has no one host either.
         return UrlHost::Any;
     }
+    if references::names(origin).next().is_some() {
+        return UrlHost::Bad("A secret cannot be part of the host.".to_owned());
+    }
     match Url::parse(origin) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
             UrlHost::Is(Access::of_url(&url))
@@ -250,6 +277,8 @@ struct HttpNode {
     url: Template,
     /// There is no value in the address.
     fixed: bool,
+    /// Secrets that the address, the query, the headers and the body name.
+    references: References,
     query: Vec<(String, Template)>,
     headers: Vec<(String, Template)>,
     body: Option<Expression>,
@@ -292,35 +321,126 @@ impl HttpNode {
         }
     }
 
-    fn call(&self, context: &NodeContext, scope: &Scope) -> Result<WebRequest, NodeError> {
-        let text = self.url.render(scope)?;
-        let mut url =
-            Url::parse(text.trim()).map_err(|e| self.wrong(format!("{text:?} is no address ({e})")))?;
-        // A value of dots would climb out of its folder, and the parser has already followed it.
-        let path = text.split(['?', '#']).next().unwrap_or_default();
-        if !self.fixed && path.split(['/', '\\']).any(|part| matches!(part, "." | "..")) {
-            return Err(self.wrong(format!("{text:?} climbs to another folder")));
+    /// Reads a secret for a server, when its owner lets it go there.
+    fn secret(&self, name: &str, server: &Access) -> Result<String, NodeError> {
+        self.grants.require_key(name, server)?;
+        let value = (self.variables)(name).ok_or_else(|| {
+            NodeError::new(
+                error_class::SECRET_MISSING,
+                format!(
+                    "node {}: the secret {name} has no value. Enter one in Settings under Secrets, or set the \
+                     environment variable {name} before Superstep is started",
+                    self.name
+                ),
+            )
+        })?;
+        Ok(value.trim().to_owned())
+    }
+
+    /// Puts secrets into a text that is sent to a server.
+    fn filled(&self, text: &str, server: &Access) -> Result<String, NodeError> {
+        self.references
+            .put_back(text, |reference| self.referred(reference, server))
+    }
+
+    fn referred(&self, reference: &Reference, server: &Access) -> Result<String, NodeError> {
+        match &reference.default {
+            Some(default) if (self.variables)(&reference.name).is_none_or(|value| value.is_empty()) => {
+                Ok(default.clone())
+            }
+            _ => self.secret(&reference.name, server),
         }
+    }
+
+    /// Puts secrets into the texts of a value that is sent to a server.
+    fn filled_value(&self, value: Value, server: &Access) -> Result<Value, NodeError> {
+        Ok(match value {
+            Value::String(text) if self.references.are_in(&text) => self.filled(&text, server)?.into(),
+            Value::Array(items) => {
+                let items = items.iter().map(|item| self.filled_value(item.clone(), server));
+                Value::Array(items.collect::<Result<_, _>>()?)
+            }
+            Value::Object(fields) => {
+                let field = |(name, value): (&Arc<str>, &Value)| {
+                    Ok::<_, NodeError>((
+                        self.filled(name, server)?,
+                        self.filled_value(value.clone(), server)?,
+                    ))
+                };
+                Value::Object(fields.iter().map(field).collect::<Result<Object, _>>()?)
+            }
+            other => other,
+        })
+    }
+
+    /// Returns what an expression or template fails with, in the words of the node's settings.
+    fn in_own_words(&self, error: impl Into<NodeError>) -> NodeError {
+        match error.into() {
+            NodeError::Failed(mut failure) => {
+                failure.message = self.references.shown(&failure.message);
+                NodeError::Failed(failure)
+            }
+            other => other,
+        }
+    }
+
+    fn render(&self, template: &Template, scope: &Scope) -> Result<String, NodeError> {
+        template.render(scope).map_err(|error| self.in_own_words(error))
+    }
+
+    /// Returns the address of the request and its server. Which server it is does not depend on a secret.
+    fn address(&self, scope: &Scope) -> Result<(Url, Access), NodeError> {
+        let text = self.render(&self.url, scope)?;
+        let parsed = |address: &str| {
+            Url::parse(address.trim())
+                .map_err(|e| self.wrong(format!("{:?} is no address ({e})", self.references.shown(&text))))
+        };
+        let server = Access::of_url(&parsed(&text)?);
+        let whole = self.references.put_back(&text, |reference| {
+            let value = self.referred(reference, &server)?;
+            Ok::<_, NodeError>(percent_encoded(&value))
+        })?;
+        let url = parsed(&whole)?;
+        if Access::of_url(&url) != server {
+            return Err(self.wrong("a secret would be part of the host"));
+        }
+        // A value of dots would climb out of its folder, and the parser has already followed it.
+        let path = whole.split(['?', '#']).next().unwrap_or_default();
+        if !self.fixed && path.split(['/', '\\']).any(|part| matches!(part, "." | "..")) {
+            let shown = self.references.shown(&text);
+            return Err(self.wrong(format!("{shown:?} climbs to another folder")));
+        }
+        Ok((url, server))
+    }
+
+    fn call(&self, context: &NodeContext, scope: &Scope) -> Result<WebRequest, NodeError> {
+        let (mut url, server) = self.address(scope)?;
         let mut query = Vec::new();
         for (name, template) in &self.query {
-            query.push((name.as_str(), template.render(scope)?));
+            query.push((
+                name.as_str(),
+                self.filled(&self.render(template, scope)?, &server)?,
+            ));
         }
         add_query(&mut url, query.into_iter());
         let mut headers = HeaderMap::new();
         let body = match (&self.body, self.config.method.has_body()) {
-            (Some(body), true) => Some(match body.eval(scope)? {
-                Value::String(text) => {
-                    headers.insert(
-                        CONTENT_TYPE,
-                        HeaderValue::from_static("text/plain; charset=utf-8"),
-                    );
-                    text.as_bytes().to_vec()
-                }
-                json => {
-                    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                    json.to_string().into_bytes()
-                }
-            }),
+            (Some(body), true) => {
+                let body = body.eval(scope).map_err(|error| self.in_own_words(error))?;
+                Some(match self.filled_value(body, &server)? {
+                    Value::String(text) => {
+                        headers.insert(
+                            CONTENT_TYPE,
+                            HeaderValue::from_static("text/plain; charset=utf-8"),
+                        );
+                        text.as_bytes().to_vec()
+                    }
+                    json => {
+                        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                        json.to_string().into_bytes()
+                    }
+                })
+            }
             _ => None,
         };
         if self.keyed
@@ -329,13 +449,8 @@ impl HttpNode {
             headers.insert("idempotency-key", key);
         }
         if let Some(variable) = &self.config.key_variable {
-            self.grants.require_key(variable, &Access::of_url(&url))?;
-            let key = (self.variables)(variable).ok_or_else(|| {
-                self.wrong(format!(
-                    "the environment variable {variable} is not set. Set it to the server's key"
-                ))
-            })?;
-            let mut value = HeaderValue::try_from(format!("Bearer {}", key.trim())).map_err(|_| {
+            let key = self.secret(variable, &server)?;
+            let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| {
                 self.wrong(format!(
                     "the key in {variable} holds characters that headers do not take"
                 ))
@@ -345,11 +460,13 @@ impl HttpNode {
         }
         for (name, template) in &self.headers {
             let key = HeaderName::try_from(name.as_str()).map_err(|e| self.wrong(e))?;
-            let value = HeaderValue::try_from(template.render(scope)?).map_err(|_| {
+            let text = self.render(template, scope)?;
+            let mut value = HeaderValue::try_from(self.filled(&text, &server)?).map_err(|_| {
                 self.wrong(format!(
                     "the header {name} would hold characters that headers do not take"
                 ))
             })?;
+            value.set_sensitive(self.references.are_in(&text));
             headers.insert(key, value);
         }
         Ok(WebRequest {
@@ -367,7 +484,7 @@ impl Node for HttpNode {
         track_reads(&context);
         let scope = Scope::of(&context, &input);
         let call = self.call(&context, &scope)?;
-        let asked = format!("{} {}", call.method, http_request::origin(call.url.as_str()));
+        let asked = format!("{} {}", call.method, origin(call.url.as_str()));
         let limits = ResponseLimits {
             time: Duration::from_secs(self.config.timeout_s),
             bytes: self.config.max_kb.saturating_mul(1024),

@@ -17,7 +17,7 @@ use superstep::value::Object;
 use superstep::{NodeContext, Value};
 
 use crate::base::access::Access;
-use crate::base::text::percent_encoded;
+use crate::base::text::{origin, percent_encoded};
 use crate::base::web::{Web, WebError, WebRequest, failure};
 use crate::expression::{Expression, Scope};
 use crate::models::{args_json, wait_in_headers};
@@ -172,15 +172,6 @@ fn filled(template: &str, args: &Object) -> String {
             TemplatePart::Argument(name) => plain(args.get(name)),
         })
         .collect()
-}
-
-/// Returns the scheme and host of an address.
-pub(crate) fn origin(url: &str) -> &str {
-    let start = url.find("://").map_or(0, |at| at + 3);
-    let end = url[start..]
-        .find(['/', '?', '#', '\\'])
-        .map_or(url.len(), |at| at + start);
-    &url[..end]
 }
 
 impl HttpRequest {

@@ -58,12 +58,12 @@ impl PythonFunction {
             site.reaches(Access::Variable(name.clone()));
         }
         for name in missing {
-            let message = text!("The environment variable {name} is not set.", name);
+            let message = text!("The secret or environment variable {name} has no value.", name);
             site.warning(
                 "missing-variable",
                 &at("variables"),
                 message,
-                text!("Set it before Superstep is started."),
+                text!("Enter a value in Settings under Secrets, or set the variable before Superstep is started."),
             );
         }
     }

@@ -101,9 +101,10 @@ impl Client {
         let (process, started) = match &launch {
             FilledServerConfig::Program { command, .. } => {
                 let (process, pipes) =
-                    ServerProcess::start(server, &launch, root, &environment.variables, helper).map_err(
-                        |error| failed(format!("the program {command:?}: {error}"), String::new()),
-                    )?;
+                    ServerProcess::start(server, &launch, root, &environment.shown_variables, helper)
+                        .map_err(|error| {
+                            failed(format!("the program {command:?}: {error}"), String::new())
+                        })?;
                 let started = tokio::time::timeout(START, handler.serve(pipes)).await;
                 (Some(process), started)
             }

@@ -9,6 +9,9 @@ use sha2::{Digest, Sha256};
 use super::error::McpError;
 use crate::base::access::Access;
 use crate::base::files;
+use crate::base::references::{TextPiece, names, pieces};
+use crate::base::text::origin;
+use crate::models::Variables;
 use crate::project::Environment;
 use superstep_document::suggest;
 
@@ -134,40 +137,6 @@ pub(super) fn entry_of(name: &str, entry: &serde_json::Value) -> Result<ServerCo
     }
 }
 
-/// A piece of a text with variables.
-enum TextPiece<'a> {
-    Text(&'a str),
-    Variable { name: &'a str, default: Option<&'a str> },
-}
-
-/// Splits a text at its `${NAME}`, `${NAME:-default}` and `${env:NAME}`.
-fn pieces(text: &str) -> Vec<TextPiece<'_>> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find("${") {
-        let Some(length) = rest[start..].find('}') else {
-            break;
-        };
-        let inside = &rest[start + 2..start + length];
-        let inside = inside.strip_prefix("env:").unwrap_or(inside);
-        let (name, default) = match inside.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (inside, None),
-        };
-        pieces.push(TextPiece::Text(&rest[..start]));
-        pieces.push(
-            match name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty() {
-                true => TextPiece::Variable { name, default },
-                // Not a variable's name: it stands for itself.
-                false => TextPiece::Text(&rest[start..=start + length]),
-            },
-        );
-        rest = &rest[start + length + 1..];
-    }
-    pieces.push(TextPiece::Text(rest));
-    pieces
-}
-
 impl ServerConfig {
     fn texts(&self) -> Vec<&str> {
         match self {
@@ -195,12 +164,9 @@ impl ServerConfig {
     /// variables: allowing one `npx` does not allow all of them.
     pub(crate) fn accesses(&self, name: &str, environment: &Environment) -> Vec<Access> {
         let mut accesses = vec![Access::Mcp(name.to_owned())];
+        let shown = &environment.shown_variables;
         let texts = self.texts();
-        let pieces = texts.iter().flat_map(|text| pieces(text));
-        let variables = pieces.filter_map(|piece| match piece {
-            TextPiece::Variable { name, .. } => Some(name),
-            TextPiece::Text(_) => None,
-        });
+        let variables = texts.iter().flat_map(|text| names(text));
         match self {
             ServerConfig::Program {
                 command,
@@ -210,8 +176,7 @@ impl ServerConfig {
             } => {
                 accesses.extend(variables.map(|name| Access::Variable(name.to_owned())));
                 // Where it runs is a path, so it is filled in before it is looked at, and shown as it is.
-                let cwd =
-                    (cwd.as_ref()).map(|cwd| filled(name, cwd, environment).unwrap_or_else(|_| cwd.clone()));
+                let cwd = (cwd.as_ref()).map(|cwd| filled(name, cwd, shown).unwrap_or_else(|_| cwd.clone()));
                 if let Some(cwd) = &cwd
                     && let Some(root) = environment.root()
                     && let Some(outside) = outside(root, cwd)
@@ -221,9 +186,12 @@ impl ServerConfig {
                 accesses.push(Access::Program(command_line(cwd.as_deref(), env, command, args)));
             }
             ServerConfig::Address { url, .. } => {
-                let filled = filled(name, url, environment).unwrap_or_else(|_| url.clone());
+                // A secret is no part of what is shown: where it would choose the host, that may be any.
+                let filled = as_shown(url, shown);
                 let server = match reqwest::Url::parse(&filled) {
-                    Ok(url) if url.has_host() => Access::of_url(&url),
+                    Ok(url) if url.has_host() && names(origin(&filled)).next().is_none() => {
+                        Access::of_url(&url)
+                    }
                     _ => Access::Host("*".into()),
                 };
                 accesses.extend(variables.map(|name| Access::key_to(name, &server)));
@@ -239,7 +207,7 @@ impl ServerConfig {
         name: &str,
         environment: &Environment,
     ) -> Result<FilledServerConfig, McpError> {
-        let fill = |text: &String| filled(name, text, environment);
+        let fill = |text: &String| filled(name, text, &environment.variables);
         let all = |map: &BTreeMap<String, String>| {
             map.iter()
                 .map(|(key, value)| Ok((key.clone(), fill(value)?)))
@@ -317,12 +285,29 @@ fn hidden(value: &str) -> String {
     }
 }
 
-fn filled(server: &str, text: &str, environment: &Environment) -> Result<String, McpError> {
+/// Returns a text with the variables that people may see; others stay as they are written.
+fn as_shown(text: &str, variables: &Variables) -> String {
+    let mut shown = String::new();
+    for piece in pieces(text) {
+        match piece {
+            TextPiece::Text(text) => shown.push_str(text),
+            TextPiece::Variable { name, default } => match (variables(name), default) {
+                (Some(value), _) if !value.is_empty() => shown.push_str(&value),
+                (_, Some(default)) => shown.push_str(default),
+                (Some(_), None) => {}
+                (None, None) => shown.push_str(&format!("${{{name}}}")),
+            },
+        }
+    }
+    shown
+}
+
+fn filled(server: &str, text: &str, variables: &Variables) -> Result<String, McpError> {
     let mut filled = String::new();
     for piece in pieces(text) {
         match piece {
             TextPiece::Text(text) => filled.push_str(text),
-            TextPiece::Variable { name, default } => match ((environment.variables)(name), default) {
+            TextPiece::Variable { name, default } => match (variables(name), default) {
                 (Some(value), _) if !value.is_empty() => filled.push_str(&value),
                 (_, Some(default)) => filled.push_str(default),
                 (Some(_), None) => {}
@@ -428,6 +413,43 @@ mod tests {
         assert!(text("old").contains("type sse"), "{}", text("old"));
         assert!(text("needs").contains("ABSENT"), "{}", text("needs"));
         assert!(text("file").contains("Did you mean `files`?"), "{}", text("file"));
+    }
+
+    #[test]
+    fn a_secret_is_no_part_of_what_a_person_is_shown() {
+        let (_folder, environment) = project(
+            r#"{"mcpServers": {
+                "far": {"url": "https://${HIDDEN}.example.org/mcp", "headers": {"A": "${HIDDEN}"}},
+                "near": {"url": "https://${KEY}.example.org/${HIDDEN}"},
+                "run": {"command": "run", "args": ["${HIDDEN}"], "env": {"A": "${HIDDEN}"}, "cwd": "${HIDDEN}"}
+            }}"#,
+        );
+        let environment = environment.with_secrets(std::sync::Arc::new(|name| {
+            (name == "HIDDEN").then(|| "hidden-4711".to_owned())
+        }));
+        let accesses = |name: &str| {
+            let (_, server) = declared(&environment, name).unwrap();
+            let launch = server.launch(name, &environment).unwrap();
+            assert!(format!("{launch:?}").contains("hidden-4711"), "{launch:?}");
+            server.accesses(name, &environment)
+        };
+        let anywhere = [
+            Access::Mcp("far".into()),
+            Access::Key("HIDDEN@*".into()),
+            Access::Key("HIDDEN@*".into()),
+            Access::Host("*".into()),
+        ];
+        assert_eq!(accesses("far"), anywhere);
+        // What the environment says is shown, as where a program runs.
+        assert!(accesses("near").contains(&Access::Host("k-1.example.org".into())));
+        let program = accesses("run");
+        assert!(
+            program.contains(&Access::Program(
+                "cd ${HIDDEN} && A=${HIDDEN} run ${HIDDEN}".into()
+            )),
+            "{program:?}"
+        );
+        assert!(!format!("{program:?}").contains("4711"));
     }
 
     #[test]

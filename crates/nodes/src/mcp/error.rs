@@ -100,7 +100,7 @@ impl McpError {
                 )
             }
             McpError::NoVariable { server, variable } => text!(
-                "the MCP server `{server}` needs the environment variable {variable}, which is not set",
+                "the MCP server `{server}` needs the secret or environment variable {variable}, which has no value",
                 server,
                 variable
             ),
@@ -174,7 +174,7 @@ impl McpError {
             } => text!("Servers: {known}", known),
             McpError::NoVariable { variable, .. } => {
                 text!(
-                    "Set it, or give it a default in .mcp.json: ${{variable}:-…}",
+                    "Enter a value in Settings under Secrets, set the variable before Superstep is started, or give it a default in .mcp.json: ${{variable}:-…}",
                     variable
                 )
             }

@@ -17,8 +17,10 @@ pub struct Environment {
     pub folder: Option<PathBuf>,
     /// The project's folder, when the graph is one of several in it: files are looked for in there only.
     pub project: Option<PathBuf>,
-    /// Reads environment variables; model keys come from there.
+    /// Reads environment variables and secrets; model keys come from there.
     pub variables: Variables,
+    /// Reads environment variables alone: what is shown to people, such as the host of an address, is made of these.
+    pub shown_variables: Variables,
     /// Connections to model servers and prices, as the person set them up.
     pub models: Arc<ModelSettings>,
     /// Keys of model connections by the connection's name, from the system's keychain.
@@ -75,6 +77,26 @@ impl Environment {
         variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.variables = Arc::new(variables);
+        self.shown_variables = self.variables.clone();
+        self
+    }
+    /// Adds secrets by name: a variable that is not set, or set to nothing, has the value of the secret of its name, which
+    /// is never shown.
+    pub fn with_secrets(mut self, secrets: Variables) -> Self {
+        let given = self.shown_variables.clone();
+        self.variables = Arc::new(move |name| {
+            let own = given(name);
+            match own.as_deref() {
+                None | Some("") => match secrets(name) {
+                    Some(secret) => {
+                        crate::base::secrets::note(&secret);
+                        Some(secret)
+                    }
+                    None => own,
+                },
+                Some(_) => own,
+            }
+        });
         self
     }
     /// Returns the model providers of a graph here.
@@ -122,6 +144,7 @@ impl Default for Environment {
             folder: None,
             project: None,
             variables: Arc::new(|name| std::env::var(name).ok()),
+            shown_variables: Arc::new(|name| std::env::var(name).ok()),
             models: Arc::default(),
             keychain: Arc::new(|_| None),
             grants: Grants::none(),

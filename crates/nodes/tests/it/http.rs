@@ -341,3 +341,158 @@ async fn what_must_not_be_done_twice_carries_a_key() {
         assert_eq!(head.contains("idempotency-key: "), keyed, "{effect}: {head}");
     }
 }
+
+#[tokio::test]
+async fn secrets_are_named_in_a_request_and_go_to_its_server_alone() {
+    let server = Server::start().await;
+    let host = Access::Host(server.address.clone());
+    let secret = "n\u{e4}med s3cret/?&";
+    let named = |granted: Vec<Access>| {
+        no_keys()
+            .with_variables(move |name| match name {
+                "NAMED" => Some(secret.to_owned()),
+                "PLAIN" => Some("plain-4711".to_owned()),
+                _ => None,
+            })
+            .with_grants(Grants::these(granted))
+    };
+    let all = named(vec![
+        host.clone(),
+        Access::key_to("NAMED", &host),
+        Access::key_to("PLAIN", &host),
+        Access::key_to("ABSENT", &host),
+    ]);
+    let go = async |path: &str, more: Json, environment: &Environment, input: Value| {
+        server.seen.lock().unwrap().clear();
+        let graph = build(&server.graph(path, more), environment);
+        let (_, result) = run(&graph, Input::Value(input), &[]).await;
+        result
+            .map(|done| done.value.get("out").cloned().unwrap_or_default().to_string())
+            .map_err(|e| e.to_string())
+    };
+    let seen = || server.seen.lock().unwrap().last().cloned().unwrap_or_default();
+    // A value of the state that is written like a reference is text.
+    let input = || superstep::json!({"q": "${PLAIN}", "id": 7});
+    let request = json!({
+        "method": "POST",
+        "query": {"key": "${NAMED}", "q": "{{ state.q }}"},
+        "headers": {"Authorization": "Bearer ${PLAIN}", "X-State": "{{ state.q }} ${ABSENT:-none}"},
+        "body": "{'token': 'is ${NAMED}', 'list': [state.q], 'n': state.id}"
+    });
+    let out = go("/bot${PLAIN}/{{ state.id }}", request, &all, input())
+        .await
+        .unwrap();
+    let (head, body) = seen();
+    let encoded = "n%C3%A4med%20s3cret%2F%3F%26";
+    assert!(
+        head.starts_with(&format!("POST /botplain-4711/7?key={encoded}&q=%24%7BPLAIN%7D ")),
+        "{head}"
+    );
+    let lower = head.to_lowercase();
+    assert!(lower.contains("authorization: bearer plain-4711\r\n"), "{head}");
+    assert!(lower.contains("x-state: ${plain} none\r\n"), "{head}");
+    let sent: Json = serde_json::from_str(&body).unwrap();
+    assert_eq!(
+        sent,
+        json!({"token": format!("is {secret}"), "list": ["${PLAIN}"], "n": 7})
+    );
+    // The server repeats its path and the body: nothing of it comes back.
+    assert!(
+        out.contains("/bot[secret]/7") && !out.contains("plain-4711"),
+        "{out}"
+    );
+    assert!(out.contains("is [secret]") && !out.contains("s3cret"), "{out}");
+
+    // What it wants is listed with the server that each goes to, and is refused without a grant.
+    let graph = server.graph("/x", json!({"headers": {"A": "${NAMED} ${PLAIN}"}}));
+    let wanted: Vec<Access> = Registry::standard()
+        .accesses(&document(&graph), &all)
+        .into_values()
+        .flatten()
+        .collect();
+    assert!(
+        wanted.contains(&Access::key_to("NAMED", &host)) && wanted.contains(&Access::key_to("PLAIN", &host)),
+        "{wanted:?}"
+    );
+    let untrusted = named(vec![host.clone(), Access::Variable("PLAIN".into())]);
+    for more in [
+        json!({"headers": {"A": "${PLAIN}"}}),
+        json!({"query": {"a": "${PLAIN}"}}),
+        json!({"method": "POST", "body": "'${PLAIN}'"}),
+        json!({"headers": {"A": "${PLAIN:-default}"}}),
+    ] {
+        let error = go("/x", more.clone(), &untrusted, input()).await.unwrap_err();
+        assert!(
+            error.contains("AccessDenied") && error.contains("PLAIN"),
+            "{more}: {error}"
+        );
+        assert!(server.seen.lock().unwrap().is_empty(), "{more}");
+    }
+    let error = go("/x/${PLAIN}", json!({}), &untrusted, input())
+        .await
+        .unwrap_err();
+    assert!(error.contains("AccessDenied"), "{error}");
+
+    // A secret without a value is missed by its name, before anything is sent.
+    let error = go("/x", json!({"headers": {"A": "${ABSENT}"}}), &all, input())
+        .await
+        .unwrap_err();
+    assert!(
+        error.contains("SecretMissingError") && error.contains("ABSENT") && error.contains("Settings"),
+        "{error}"
+    );
+    assert!(server.seen.lock().unwrap().is_empty());
+    // What goes wrong in a template is said in its own words.
+    let error = go(
+        "/x",
+        json!({"headers": {"A": "${PLAIN} {{ state.none.at.all }}"}}),
+        &all,
+        input(),
+    )
+    .await
+    .unwrap_err();
+    assert!(
+        !error.contains("plain-4711") && !error.contains("ref0"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_secret_never_chooses_the_server() {
+    let server = Server::start().await;
+    let problems = |url: &str| {
+        let graph = one_node(
+            json!({"out": {}, "url": {}}),
+            "http",
+            json!({"url": url, "into": "out"}),
+        );
+        Registry::standard()
+            .check(&document(&graph))
+            .into_iter()
+            .map(|problem| problem.code.to_string())
+            .collect::<Vec<_>>()
+    };
+    for url in [
+        "https://${NAMED}.example.org/",
+        "https://u:${NAMED}@example.org/x",
+    ] {
+        assert!(problems(url).contains(&"http-url".to_owned()), "{url}");
+    }
+    assert!(!problems("https://example.org/${NAMED}").contains(&"http-url".to_owned()));
+    // The state has the address: a secret behind it may not become part of the host.
+    let environment = no_keys()
+        .with_variables(|name| (name == "NAMED").then(|| "evil".to_owned()))
+        .with_grants(Grants::these([
+            Access::Host("*".into()),
+            Access::Key("NAMED@*".into()),
+        ]));
+    let graph = one_node(
+        json!({"out": {}, "url": {}}),
+        "http",
+        json!({"url": "{{ state.url }}${NAMED}", "into": "out"}),
+    );
+    let input = Input::Value(superstep::json!({"url": "https://example."}));
+    let error = run(&build(&graph, &environment), input, &[]).await.1.unwrap_err();
+    assert!(error.to_string().contains("part of the host"), "{error}");
+    assert!(server.seen.lock().unwrap().is_empty());
+}

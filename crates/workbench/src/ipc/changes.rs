@@ -12,14 +12,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::blocking;
 use crate::wire::AppEvent;
-use crate::{Trust, Workbench, ipc};
+use crate::{NamedSecrets, Trust, Workbench, ipc};
 
 /// How often is looked.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The least time between two events.
 const PUBLISH_EVERY: Duration = Duration::from_millis(500);
 /// Files of the data folder that others may write.
-const FILES: [&str; 3] = ["settings.json", Trust::FILE, ModelSettings::FILE];
+const FILES: [&str; 4] = [
+    "settings.json",
+    Trust::FILE,
+    ModelSettings::FILE,
+    NamedSecrets::FILE,
+];
 
 /// Input of the watch.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ use superstep_nodes::{Grants, ModelSettings};
 
 use crate::Workbench;
 use crate::models::connections::key_of;
-use crate::models::secrets::Secrets;
+use crate::models::named::NamedSecrets;
 use crate::settings;
 use crate::storage::database::Reopened;
 use crate::wire::{MemorySettings, Problem};
@@ -28,6 +28,7 @@ struct ModelEmbedding {
     model: String,
     dims: usize,
     settings: PathBuf,
+    variables: Variables,
     keychain: Variables,
     /// As long as the connections stay the same, so do their client and its open connections.
     providers: Mutex<Option<(ModelSettings, Arc<Providers>)>>,
@@ -43,13 +44,14 @@ impl fmt::Debug for ModelEmbedding {
 }
 
 impl ModelEmbedding {
-    fn new(model: &str, dims: usize, data_dir: &Path, secrets: &Arc<dyn Secrets>) -> Self {
-        let secrets = secrets.clone();
+    fn new(model: &str, dims: usize, data_dir: &Path, secrets: &Arc<NamedSecrets>) -> Self {
+        let (named, keychain) = (secrets.clone(), secrets.keychain().clone());
         Self {
             model: model.to_owned(),
             dims,
             settings: data_dir.join(ModelSettings::FILE),
-            keychain: Arc::new(move |connection| key_of(&*secrets, connection)),
+            variables: Arc::new(move |name| named.variable(name)),
+            keychain: Arc::new(move |connection| key_of(&*keychain, connection)),
             providers: Mutex::default(),
         }
     }
@@ -62,12 +64,7 @@ impl ModelEmbedding {
         {
             return providers.clone();
         }
-        let made = || {
-            Providers::new(
-                Arc::new(|name| std::env::var(name).ok()),
-                Arc::new(settings.clone()),
-            )
-        };
+        let made = || Providers::new(self.variables.clone(), Arc::new(settings.clone()));
         let grants = Grants::these(made().accesses(&self.model));
         let providers = Arc::new(made().with_keychain(self.keychain.clone()).with_grants(grants));
         *kept = Some((settings, providers.clone()));
@@ -106,7 +103,7 @@ impl Embedding for ModelEmbedding {
 }
 
 /// Builds the configuration that a store is opened with.
-fn config_of(memory: &MemorySettings, data_dir: &Path, secrets: &Arc<dyn Secrets>) -> StoreConfig {
+fn config_of(memory: &MemorySettings, data_dir: &Path, secrets: &Arc<NamedSecrets>) -> StoreConfig {
     let embed = match (memory.embedding.as_deref(), memory.dims) {
         (Some(NGRAMS), _) => Some(Arc::new(HashedNgrams::default()) as Arc<dyn Embedding>),
         // Without a length nobody ever asked it, and the file was written by hand.
@@ -136,7 +133,7 @@ fn config_of(memory: &MemorySettings, data_dir: &Path, secrets: &Arc<dyn Secrets
 }
 
 /// Builds the configuration that the long-term memory of a data folder's database is opened with, from its settings.
-pub fn store_config(data_dir: &Path, secrets: &Arc<dyn Secrets>) -> StoreConfig {
+pub fn store_config(data_dir: &Path, secrets: &Arc<NamedSecrets>) -> StoreConfig {
     let memory = settings::memory(data_dir).unwrap_or_default();
     config_of(&memory, data_dir, secrets)
 }
@@ -161,13 +158,13 @@ impl Workbench {
     ) -> Result<(Option<MemorySettings>, Reopened), Problem> {
         let mut memory = memory.map(meant).unwrap_or_default();
         if let Some(model) = memory.embedding.as_deref().filter(|name| *name != NGRAMS) {
-            let embedding = ModelEmbedding::new(model, 0, &self.data_dir, &self.secrets);
+            let embedding = ModelEmbedding::new(model, 0, &self.data_dir, &self.named_secrets);
             let vectors = embedding.embed(&["How long is a vector?".to_owned()]).await;
             let vectors = vectors?;
             let length = vectors.first().map_or(0, Vec::len);
             memory.dims = u32::try_from(length).ok().filter(|length| *length > 0);
         }
-        let config = config_of(&memory, &self.data_dir, &self.secrets);
+        let config = config_of(&memory, &self.data_dir, &self.named_secrets);
         let reopened = self.database.reopened(config).await?;
         let kept = Some(memory).filter(|memory| *memory != MemorySettings::default());
         Ok((kept, reopened))
@@ -187,8 +184,8 @@ mod tests {
     }
 
     fn config(memory: &MemorySettings) -> StoreConfig {
-        let secrets: Arc<dyn Secrets> = Arc::new(crate::Keychain);
-        config_of(memory, Path::new("/none"), &secrets)
+        let secrets = NamedSecrets::of(Path::new("/none"), Arc::new(crate::Keychain));
+        config_of(memory, Path::new("/none"), &Arc::new(secrets))
     }
 
     #[test]

@@ -136,13 +136,13 @@ impl Workbench {
                     ConnectionKey::Variable {
                         name: variable.clone(),
                     },
-                    std::env::var_os(variable).is_some(),
+                    self.named_secrets.variable(variable).is_some(),
                 ),
                 (None, _) => (
                     ConnectionKey::Usual,
                     connection.base_url.is_none()
                         && key_variable(&connection.provider)
-                            .is_some_and(|name| std::env::var_os(name).is_some()),
+                            .is_some_and(|name| self.named_secrets.variable(&name).is_some()),
                 ),
             };
             ConnectionView {
@@ -321,7 +321,8 @@ impl Workbench {
             .insert(request.name.clone(), connection(&request));
         // The person asks, and no graph.
         let grants = Grants::these([Access::Connection(request.name.clone())]);
-        let providers = Providers::new(Arc::new(|name| std::env::var(name).ok()), Arc::new(settings))
+        let named = self.named_secrets.clone();
+        let providers = Providers::new(Arc::new(move |name| named.variable(name)), Arc::new(settings))
             .with_keychain(Arc::new(move |_| secret.clone()))
             .with_grants(grants);
         let failed = |message: String| ConnectionTested {

@@ -3,6 +3,7 @@
 
 pub(crate) mod connections;
 pub(crate) mod prices;
+pub(crate) mod named;
 pub(crate) mod secrets;
 
 use superstep::Value;

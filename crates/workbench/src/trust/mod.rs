@@ -228,6 +228,7 @@ impl Workbench {
         let secrets = self.secrets.clone();
         Environment::new(folder)
             .with_variables(self.variables())
+            .with_secrets(self.named_secrets.lookup())
             .with_models(self.models())
             .with_keychain(Arc::new(move |connection| {
                 crate::models::connections::key_of(&*secrets, connection)
@@ -247,6 +248,15 @@ impl Workbench {
         let environment = source.within(self.environment(folder.map(Path::to_path_buf)));
         let environment = models.within(environment);
         Trust::wanted(&self.registry, &source.document, &environment)
+    }
+
+    /// Returns the variables whose values the nodes of a document want.
+    pub(crate) fn variables_of(&self, source: &GraphSource) -> BTreeSet<String> {
+        let wanted = self.wanted_by(source, &RunModels::default());
+        wanted
+            .keys()
+            .filter_map(|access| access.variable().map(str::to_owned))
+            .collect()
     }
 
     /// Refuses to run a graph, or only some of its nodes, while it wants what its owner has not allowed.

@@ -19,6 +19,7 @@ mod inbox;
 mod maintenance;
 mod memory;
 mod models;
+mod named_secrets;
 mod node_test;
 mod past;
 mod pins;

@@ -35,9 +35,12 @@ pub struct PythonFunction {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "python"))]
     pub source: Option<String>,
-    /// Lets the function read these variables and no others.
+    /// Lets the function read these secrets and environment variables, and no others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Environment variables")]
+    #[schemars(
+        title = "Secrets and environment variables",
+        with = "Vec<crate::base::config_schema::SecretName>"
+    )]
     pub variables: Vec<String>,
     /// Stops the function after this time.
     #[serde(default = "default_timeout")]

@@ -61,7 +61,7 @@ pub fn find(environment: &Environment) -> Result<InterpreterLocation, (Text, Tex
 /// Returns the configured interpreter, otherwise the one of the project's virtual environment, otherwise the
 /// computer's.
 pub(crate) fn interpreter(environment: &Environment) -> Result<Interpreter, PythonError> {
-    let configured = (environment.variables)(INTERPRETER).filter(|name| !name.trim().is_empty());
+    let configured = (environment.shown_variables)(INTERPRETER).filter(|name| !name.trim().is_empty());
     if let Some(named) = configured {
         let path = Path::new(&named);
         let found = if path.components().count() > 1 {

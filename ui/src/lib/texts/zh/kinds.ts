@@ -170,8 +170,9 @@ export const kinds: Readonly<Record<string, string>> = {
   Function: "函数",
   "Name of the function in the module.": "模块中函数的名称。",
   "The function or its body, instead of a module.": "函数本身或其函数体，用来代替模块。",
-  "Environment variables": "环境变量",
-  "Lets the function read these variables and no others.": "允许函数读取这些环境变量，此外一概不提供。",
+  "Secrets and environment variables": "密钥与环境变量",
+  "Lets the function read these secrets and environment variables, and no others.":
+    "允许函数读取这些密钥和环境变量，此外一概不提供。",
   "Sends an HTTP request.": "发送 HTTP 请求。",
   Method: "方法",
   "HTTP method of the request.": "请求的 HTTP 方法。",
@@ -324,8 +325,9 @@ export const kinds: Readonly<Record<string, string>> = {
   "Python file with the function, relative to the graph's folder, instead of a source.":
     "包含该函数的 Python 文件，路径相对于图所在的文件夹，用来代替源代码。",
   "Name of the Python function.": "Python 函数的名称。",
-  "Lets the Python function read these variables and no others.":
-    "允许 Python 函数读取这些环境变量，此外一概不提供。",
+  "Lets the Python function read these secrets and environment variables, and no others.":
+    "允许 Python 函数读取这些密钥和环境变量，此外一概不提供。",
+  Secrets: "密钥",
   'Nodes that a `Command` may go to, for the canvas to draw; a Python function can declare them in its return annotation:\n`Command[Literal["a", "b"]]`.':
     '`Command` 可以前往的节点，用来画在图上；Python 函数也可以在返回注解中声明：`Command[Literal["a", "b"]]`。',
   "Stops the code after this time; without it, after a second for JavaScript and a minute for Python.":
@@ -336,16 +338,17 @@ export const kinds: Readonly<Record<string, string>> = {
   HTTP: "HTTP",
   "Sends an HTTP request and stores the response.": "发送 HTTP 请求并存储响应。",
   "Query and headers": "查询与请求头",
-  "Template for the address; values in `{{ }}` are encoded, unless the address begins with `{{`.":
-    "地址的模板；`{{ }}` 中的值会编码，以 `{{` 开头的地址除外。",
-  "Adds `?name=value` to the URL, with templates as values; empty values are skipped.":
-    "以 `?name=value` 附加到 URL，值为模板；空值略去。",
-  "Adds these headers, with templates as values.": "添加这些请求头，值为模板。",
-  "Expression for the body of POST, PUT and PATCH: text is sent as text, anything else as JSON.":
-    "表达式：POST、PUT 和 PATCH 的请求体。文本按文本发送，其他按 JSON 发送。",
+  "Template for the address; values in `{{ }}` are encoded, unless the address begins with `{{`. `${NAME}` inserts a secret.":
+    "地址的模板；`{{ }}` 中的值会编码，以 `{{` 开头的地址除外。`${NAME}` 插入密钥。",
+  "Adds `?name=value` to the URL, with templates as values; empty values are skipped, and `${NAME}` inserts a secret.":
+    "以 `?name=value` 附加到 URL，值为模板；空值略去，`${NAME}` 插入密钥。",
+  "Adds these headers, with templates as values; `${NAME}` inserts a secret, as in `Bearer ${MY_KEY}`.":
+    "添加这些请求头，值为模板；`${NAME}` 插入密钥，例如 `Bearer ${MY_KEY}`。",
+  "Expression for the body of POST, PUT and PATCH: text is sent as text, anything else as JSON. `'${NAME}'` inserts a secret.":
+    "表达式：POST、PUT 和 PATCH 的请求体。文本按文本发送，其他按 JSON 发送。`'${NAME}'` 插入密钥。",
   "API key variable": "API 密钥变量",
-  "Environment variable with the API key, sent as `Authorization: Bearer KEY`.":
-    "存放 API 密钥的环境变量，以 `Authorization: Bearer KEY` 发送。",
+  "Secret or environment variable with the API key, sent as `Authorization: Bearer KEY`.":
+    "存放 API 密钥的密钥或环境变量，以 `Authorization: Bearer KEY` 发送。",
   "Expression over `answer` (`status`, `headers` and `body`) for what to store.":
     "使用 `answer`（`status`、`headers` 和 `body`）的表达式，给出要存储的内容。",
   "Error status handling": "非 2xx 状态码",

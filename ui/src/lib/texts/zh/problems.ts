@@ -427,8 +427,9 @@ export const problems: Readonly<Record<string, string>> = {
   "Write its source, or name a module of the project and a function in it.":
     "填写源代码，或指定项目中的模块和其中的函数。",
   "There are both a module and a source.": "同时有模块和源代码。",
-  "The environment variable {name} is not set.": "环境变量 {name} 没有设置。",
-  "Set it before Superstep is started.": "在启动 Superstep 之前设置它。",
+  "The secret or environment variable {name} has no value.": "密钥或环境变量 {name} 没有值。",
+  "Enter a value in Settings under Secrets, or set the variable before Superstep is started.":
+    "在设置的“密钥”中输入值，或在启动 Superstep 之前设置该变量。",
   "Name one of the functions in the module.": "指定模块中的一个函数。",
   "The setting `function` is missing.": "缺少设置 `function`。",
   "Name a Python file of the project, by its path from the graph's folder.":
@@ -503,8 +504,8 @@ export const problems: Readonly<Record<string, string>> = {
     "项目没有 MCP 服务器 `{server}`：没有文件 {path}",
   "{path} cannot be used: {cause}": "{path} 无法使用：{cause}",
   "{path} has no MCP server `{server}`": "{path} 没有 MCP 服务器 `{server}`",
-  "the MCP server `{server}` needs the environment variable {variable}, which is not set":
-    "MCP 服务器 `{server}` 需要环境变量 {variable}，但它没有设置",
+  "the MCP server `{server}` needs the secret or environment variable {variable}, which has no value":
+    "MCP 服务器 `{server}` 需要密钥或环境变量 {variable}，但它没有值",
   "the MCP server `{server}` has no tool `{tool}`": "MCP 服务器 `{server}` 没有工具 `{tool}`",
   "two tools are called `{tool}`, and one of them is of the MCP server `{server}`":
     "有两个工具名为 `{tool}`，其中一个属于 MCP 服务器 `{server}`",
@@ -524,8 +525,8 @@ export const problems: Readonly<Record<string, string>> = {
   "Correct the file": "更正该文件",
   "Did you mean `{near}`? Servers: {known}": "你是否想写 `{near}`？服务器：{known}",
   "Servers: {known}": "服务器：{known}",
-  "Set it, or give it a default in .mcp.json: ${{variable}:-…}":
-    "设置它，或在 .mcp.json 中给出默认值：${{variable}:-…}",
+  "Enter a value in Settings under Secrets, set the variable before Superstep is started, or give it a default in .mcp.json: ${{variable}:-…}":
+    "在设置的“密钥”中输入值，在启动 Superstep 之前设置该变量，或在 .mcp.json 中给出默认值：${{variable}:-…}",
   "Did you mean `{near}`? It has {known}": "你是否想写 `{near}`？它有：{known}",
   "It has {known}": "它有：{known}",
   "Give its tools a `prefix`": "为它的工具设置 `prefix`",
@@ -892,6 +893,18 @@ export const problems: Readonly<Record<string, string>> = {
   "{path} is no object with `{part}`.": "{path} 不是带有 `{part}` 的对象。",
   "There is a connection `{name}` already.": "已有名为 `{name}` 的连接。",
   "The key was not kept: {cause}.": "密钥没有保存：{cause}。",
+  "Correct the file, or delete it and enter the secrets again.": "更正该文件，或将其删除并重新输入密钥。",
+  "The secret was not stored: {cause}.": "密钥没有保存：{cause}。",
+  "Keep it until Superstep is closed, or set an environment variable of this name before Superstep is started.":
+    "将它保留到 Superstep 关闭为止，或在启动 Superstep 之前设置同名的环境变量。",
+  "The secret was not removed: {cause}.": "密钥没有移除：{cause}。",
+  "Unlock the keychain and try again, or remove the entry there.":
+    "解锁钥匙串后重试，或在钥匙串中移除该条目。",
+  "{name} cannot be the name of a secret.": "{name} 不能作为密钥的名称。",
+  "Write a name such as STRIPE_KEY: letters, digits and `_`.":
+    "填写 STRIPE_KEY 这样的名称：字母、数字和 `_`。",
+  "This value cannot be stored.": "无法保存这个值。",
+  "Enter a value of at most {count} bytes.": "输入最多 {count} 字节的值。",
   "There is no key to put into the keychain.": "没有要放入钥匙串的密钥。",
   "Give the key, or name an environment variable.": "填写密钥，或指定环境变量。",
   "The key was not removed: {cause}.": "密钥没有删除：{cause}。",

@@ -1,0 +1,318 @@
+//! Secrets that a person named: one more place where a variable that a graph was granted has its value. The environment
+//! of the process comes first, because whoever starts a program with a value means that start; then a value that was
+//! entered until the program ends; then the system's keychain.
+//!
+//! A file in the data folder holds the names of those in the keychain, which cannot be asked for a list, and when each was
+//! changed; values are in no file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use serde::{Deserialize, Serialize};
+use superstep_document::text;
+use superstep_nodes::models::Variables;
+
+use crate::Workbench;
+use crate::base::{blocking, files};
+use crate::models::secrets::Secrets;
+use crate::wire::{
+    KeptSecret, ListSecrets, Problem, RemoveSecret, SecretList, SecretPlace, SecretView, SetSecret,
+};
+
+/// Longest name, and the longest value that keychains of all systems take.
+const LONGEST_NAME: usize = 128;
+const LONGEST_VALUE: usize = 2_048;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct NamesFile {
+    /// By name.
+    #[serde(default)]
+    secrets: BTreeMap<String, Stored>,
+}
+
+/// A secret in the keychain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Stored {
+    /// When it was changed last.
+    at: String,
+}
+
+/// Values that were read from the keychain, each with the time of the change that it is of.
+type ReadValues = BTreeMap<String, (Stored, Option<String>)>;
+
+/// The named secrets of a data folder.
+pub struct NamedSecrets {
+    file: PathBuf,
+    keychain: Arc<dyn Secrets>,
+    /// Entered until the program ends.
+    entered: RwLock<BTreeMap<String, String>>,
+    read: Mutex<ReadValues>,
+    writing: Mutex<()>,
+}
+
+impl fmt::Debug for NamedSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NamedSecrets")
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
+}
+
+fn account(name: &str) -> String {
+    format!("secret:{name}")
+}
+
+fn of_process(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+impl NamedSecrets {
+    /// Name of the file in the data folder.
+    pub const FILE: &'static str = "secrets.json";
+
+    /// Opens the secrets of a data folder.
+    pub fn of(data_dir: &Path, keychain: Arc<dyn Secrets>) -> Self {
+        Self {
+            file: data_dir.join(Self::FILE),
+            keychain,
+            entered: RwLock::default(),
+            read: Mutex::default(),
+            writing: Mutex::default(),
+        }
+    }
+
+    /// Returns where keys are kept.
+    pub fn keychain(&self) -> &Arc<dyn Secrets> {
+        &self.keychain
+    }
+
+    /// Returns the value of a variable: that of the process, or of the secret with this name.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name)
+            .ok()
+            .filter(|value| !value.is_empty())
+            .or_else(|| self.value(name))
+            // A variable that is set to nothing is set.
+            .or_else(|| std::env::var(name).ok())
+    }
+
+    /// Returns what finds secrets by their names, for the environments of graphs.
+    pub fn lookup(self: &Arc<Self>) -> Variables {
+        let secrets = self.clone();
+        Arc::new(move |name| secrets.value(name))
+    }
+
+    /// Returns the value of a secret, noted so that it is never shown.
+    fn value(&self, name: &str) -> Option<String> {
+        let entered = self.entered.read().get(name).cloned();
+        let value = entered.or_else(|| self.stored(name))?;
+        superstep_nodes::secrets::note(&value);
+        Some(value)
+    }
+
+    fn stored(&self, name: &str) -> Option<String> {
+        let names = self.names().unwrap_or_else(|problem| {
+            tracing::warn!(%problem, "secrets were not read");
+            NamesFile::default()
+        });
+        let stored = names.secrets.get(name)?;
+        if let Some((of, value)) = self.read.lock().get(name)
+            && of == stored
+        {
+            return value.clone();
+        }
+        match self.keychain.get(&account(name)) {
+            Ok(value) => {
+                let read = (stored.clone(), value.clone());
+                self.read.lock().insert(name.to_owned(), read);
+                value
+            }
+            Err(cause) => {
+                tracing::warn!(name, "the secret was not read: {cause}");
+                None
+            }
+        }
+    }
+
+    fn names(&self) -> Result<NamesFile, Problem> {
+        let text = match std::fs::read_to_string(&self.file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(NamesFile::default()),
+            Err(error) => return Err(Problem::file(text!("read"), &self.file, &error)),
+        };
+        serde_json::from_str(&text).map_err(|error| {
+            Problem::new(
+                "file-error",
+                text!(
+                    "{path} cannot be read: {error}.",
+                    path = self.file.display().to_string(),
+                    error = error.to_string()
+                ),
+            )
+            .remedy(text!(
+                "Correct the file, or delete it and enter the secrets again."
+            ))
+        })
+    }
+
+    fn change_names(&self, change: impl FnOnce(&mut BTreeMap<String, Stored>)) -> Result<(), Problem> {
+        let mut names = self.names()?;
+        change(&mut names.secrets);
+        let mut text =
+            serde_json::to_vec_pretty(&names).map_err(|e| Problem::new("internal", e.to_string()))?;
+        text.push(b'\n');
+        files::write_private(&self.file, &text).map_err(|e| Problem::file(text!("write"), &self.file, &e))
+    }
+
+    /// Keeps a secret. It takes the place of one that was kept elsewhere, so that no old value comes back.
+    fn set(&self, name: &str, value: &str, kept: KeptSecret) -> Result<(), Problem> {
+        checked(name, value)?;
+        superstep_nodes::secrets::note(value);
+        let _writing = self.writing.lock();
+        match kept {
+            KeptSecret::Keychain => {
+                // A file that cannot be read must not leave a value behind that nobody finds.
+                self.names()?;
+                self.keychain.set(&account(name), value).map_err(no_keychain)?;
+                let at = files::now();
+                let named = self.change_names(|names| drop(names.insert(name.to_owned(), Stored { at })));
+                if named.is_err() {
+                    // Nobody would find it there.
+                    let _ = self.keychain.remove(&account(name));
+                }
+                named?;
+                self.read.lock().remove(name);
+                self.entered.write().remove(name);
+            }
+            KeptSecret::UntilClosed => drop(self.entered.write().insert(name.to_owned(), value.to_owned())),
+        }
+        Ok(())
+    }
+
+    /// Forgets a secret wherever it is kept.
+    fn remove(&self, name: &str) -> Result<(), Problem> {
+        let _writing = self.writing.lock();
+        self.entered.write().remove(name);
+        if !self.names()?.secrets.contains_key(name) {
+            return Ok(());
+        }
+        self.keychain.remove(&account(name)).map_err(|cause| {
+            Problem::new("keychain", text!("The secret was not removed: {cause}.", cause)).remedy(text!(
+                "Unlock the keychain and try again, or remove the entry there."
+            ))
+        })?;
+        self.change_names(|names| drop(names.remove(name)))?;
+        self.read.lock().remove(name);
+        Ok(())
+    }
+
+    /// Lists the secrets, and with them other names that are asked about.
+    fn list(&self, others: BTreeSet<String>) -> Result<SecretList, Problem> {
+        let stored = self.names()?.secrets;
+        let entered: BTreeSet<String> = self.entered.read().keys().cloned().collect();
+        let mut names = others;
+        names.extend(stored.keys().cloned());
+        names.extend(entered.iter().cloned());
+        let view = |name: String| {
+            let here = match (entered.contains(&name), stored.contains_key(&name)) {
+                (true, _) => Some(SecretPlace::UntilClosed),
+                (false, true) => Some(SecretPlace::Keychain),
+                (false, false) => None,
+            };
+            let found = match here {
+                Some(SecretPlace::Keychain) => self.stored(&name).is_some(),
+                here => here.is_some(),
+            };
+            SecretView {
+                from: match of_process(&name) {
+                    Some(_) => Some(SecretPlace::Environment),
+                    None => here.filter(|_| found),
+                },
+                kept: here.is_some(),
+                name,
+            }
+        };
+        Ok(SecretList {
+            secrets: names.into_iter().map(view).collect(),
+            keychain_problem: self.keychain.problem(),
+            file: self.file.to_string_lossy().into_owned(),
+        })
+    }
+}
+
+fn no_keychain(cause: String) -> Problem {
+    Problem::new("keychain", text!("The secret was not stored: {cause}.", cause)).remedy(text!(
+        "Keep it until Superstep is closed, or set an environment variable of this name before Superstep is started."
+    ))
+}
+
+/// Refuses what cannot be a secret.
+fn checked(name: &str, value: &str) -> Result<(), Problem> {
+    let mut letters = name.chars();
+    let first = letters
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    if !first || name.len() > LONGEST_NAME || !letters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Err(Problem::invalid(text!(
+            "{name} cannot be the name of a secret.",
+            name = format!("{name:?}")
+        ))
+        .remedy(text!("Write a name such as STRIPE_KEY: letters, digits and `_`.")));
+    }
+    if value.is_empty() || value.len() > LONGEST_VALUE || value.contains('\0') {
+        return Err(
+            Problem::invalid(text!("This value cannot be stored.")).remedy(text!(
+                "Enter a value of at most {count} bytes.",
+                count = LONGEST_VALUE
+            )),
+        );
+    }
+    Ok(())
+}
+
+impl Workbench {
+    /// Returns the secrets, and the variables that an open graph wants.
+    pub(crate) async fn secrets_list(self: &Arc<Self>, request: ListSecrets) -> Result<SecretList, Problem> {
+        let source = match &request.graph_id {
+            Some(id) => Some(self.document(id)?.source()),
+            None => None,
+        };
+        let this = self.clone();
+        blocking(move || {
+            let mut names: BTreeSet<String> = request.names.into_iter().collect();
+            names.extend(source.iter().flat_map(|source| this.variables_of(source)));
+            names.retain(|name| checked(name, "-").is_ok());
+            this.named_secrets.list(names)
+        })
+        .await?
+    }
+
+    pub(crate) async fn secrets_set(self: &Arc<Self>, request: SetSecret) -> Result<SecretList, Problem> {
+        let this = self.clone();
+        blocking(move || {
+            let named = &this.named_secrets;
+            named.set(request.name.trim(), request.value.trim(), request.keep)?;
+            // A graph that missed it does not any more.
+            this.check_again();
+            named.list(BTreeSet::new())
+        })
+        .await?
+    }
+
+    pub(crate) async fn secrets_remove(
+        self: &Arc<Self>,
+        request: RemoveSecret,
+    ) -> Result<SecretList, Problem> {
+        let this = self.clone();
+        blocking(move || {
+            this.named_secrets.remove(&request.name)?;
+            this.check_again();
+            this.named_secrets.list(BTreeSet::new())
+        })
+        .await?
+    }
+}
