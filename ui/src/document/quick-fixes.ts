@@ -15,12 +15,14 @@ export interface QuickFix {
   run(): void;
 }
 
-const TABS: Readonly<Record<string, SettingsTab>> = {
+const TABS: Readonly<Record<string, SettingsTab & ("connections" | "secrets" | "general")>> = {
   "unknown-model": "connections",
   ModelSetupError: "connections",
   ModelAuthError: "connections",
   ModelConnectionError: "connections",
   "python-missing": "general",
+  "missing-variable": "secrets",
+  SecretMissingError: "secrets",
 };
 
 /** Changes of the record that a problem belongs to. */
@@ -61,7 +63,7 @@ export function quickFixOf(code: string, record?: string): QuickFix | undefined 
   const tab = TABS[code];
   return (
     tab && {
-      label: t(tab === "connections" ? "settings.mend.connections" : "settings.mend.general"),
+      label: t(`settings.mend.${tab}`),
       run: () => showSettings(tab),
     }
   );

@@ -1,7 +1,7 @@
 /** Which part of Settings is open; opened from menus, the palette and problems that settings can mend. */
 import { create } from "zustand";
 
-export type SettingsTab = "general" | "keyboard" | "connections" | "storage" | "trust";
+export type SettingsTab = "general" | "keyboard" | "connections" | "secrets" | "storage" | "trust";
 
 export const useSettingsAsked = create<{ tab: SettingsTab | null }>(() => ({ tab: null }));
 

@@ -201,6 +201,23 @@ export function createEditor(parent: HTMLElement, first: EditorOptions): EditorH
   };
 }
 
+/** Puts text into the editor inside an element: at its cursor, or at the end while nobody was in it. */
+export function insertInto(place: HTMLElement, atCursor: boolean, text: (before: string) => string): void {
+  const view = EditorView.findFromDOM(place);
+  if (view === null) return;
+  const { main } = view.state.selection;
+  const end = view.state.doc.length;
+  const { from, to } = atCursor ? main : { from: end, to: end };
+  const insert = text(view.state.sliceDoc(0, from));
+  view.dispatch({
+    changes: { from, to, insert },
+    selection: { anchor: from + insert.length },
+    userEvent: "input",
+    scrollIntoView: true,
+  });
+  view.focus();
+}
+
 /** Only the part that differs is replaced, so that the cursor stays where it is. */
 function smallestChange(from: string, to: string): { from: number; to: number; insert: string } {
   let start = 0;

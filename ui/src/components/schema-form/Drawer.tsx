@@ -12,10 +12,12 @@ interface Props {
   invalid: boolean;
   /** A field inside was asked for. */
   asked: boolean;
+  /** What is said of the fields inside while they are folded away. */
+  closed?: ReactNode;
   children(): ReactNode;
 }
 
-export function Drawer({ title, set, invalid, asked, children }: Props) {
+export function Drawer({ title, set, invalid, asked, closed, children }: Props) {
   const [opened, setOpened] = useState(false);
   useEffect(() => {
     if (asked) setOpened(true);
@@ -47,6 +49,7 @@ export function Drawer({ title, set, invalid, asked, children }: Props) {
           </span>
         )}
       </button>
+      {!open && closed !== undefined && <div className="pb-1.5 pl-4.75 empty:hidden">{closed}</div>}
       {open && (
         <div id={inside} className="flex flex-col gap-3 min-w-0 pt-1 pb-3 pl-4.75">
           {children()}

@@ -14,6 +14,7 @@ import { arranged, countSet } from "./layout";
 import { shownProperties } from "./layout";
 import { controlFor } from "./control";
 import { escapeToken, type Json } from "./json";
+import { secretTexts } from "./secret-texts";
 import { labelOf } from "./labels";
 import type { Schema } from "./schema";
 import { cardBodyClass, fieldCardClass, cardHeadClass, groupClass, itemsClass } from "../recipes";
@@ -155,6 +156,9 @@ export function ObjectField({
             const at = group.fields.map(([name]) => `${pointer}/${escapeToken(name)}`);
             const below = (place: string | null) =>
               place !== null && at.some((own) => place === own || place.startsWith(`${own}/`));
+            const texts = group.fields.map(([name, property]) =>
+              secretTexts(property, object[name], form.root),
+            );
             return (
               <Drawer
                 key={group.title}
@@ -162,6 +166,11 @@ export function ObjectField({
                 set={countSet(group.fields, object)}
                 invalid={at.some((own) => form.isInvalid(own))}
                 asked={below(form.reveal)}
+                closed={
+                  form.workplace !== undefined && (
+                    <form.workplace.Secrets text={texts.join("\n")} readOnly={readOnly} offers={false} />
+                  )
+                }
               >
                 {() => group.fields.map((entry) => field(entry))}
               </Drawer>

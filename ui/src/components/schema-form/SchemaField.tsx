@@ -23,6 +23,7 @@ import { controlFor, type Control } from "./control";
 import { labelOf } from "./labels";
 import { resolve, type Schema } from "./schema";
 import { typesOf, typeTitle } from "./types";
+import { WithSecrets } from "./WithSecrets";
 import { cx } from "../cx";
 import { formsIds } from "../../lib/testIds";
 
@@ -64,7 +65,13 @@ export function SchemaField(props: FieldProps) {
         }}
         data-testid={pointer === "" ? undefined : formsIds.field(`${form.pointerPrefix}${pointer}`)}
       >
-        {inside}
+        {schema["x-secrets"] === undefined ? (
+          inside
+        ) : (
+          <WithSecrets schema={schema} value={value} readOnly={readOnly} onChange={onChange}>
+            {inside}
+          </WithSecrets>
+        )}
       </div>
     </Field>
   );

@@ -45,11 +45,22 @@ export interface LargeEditorProps extends Pick<
   onClose(): void;
 }
 
+export interface SecretsOfTextProps {
+  text: string;
+  readOnly: boolean;
+  /** Names of secrets are offered; otherwise those in the text are only looked at. */
+  offers: boolean;
+  /** Puts a reference into the text. */
+  onInsert?(reference: string): void;
+}
+
 /** What the place around a form adds to its fields of text and code. */
 export interface Workplace {
   readonly node: string;
   readonly LiveValue: ComponentType<LiveValueProps>;
   readonly Large: ComponentType<LargeEditorProps>;
+  /** Drawn below texts that may name secrets. */
+  readonly Secrets: ComponentType<SecretsOfTextProps>;
 }
 
 export interface FormSettings {

@@ -52,6 +52,8 @@ export interface Schema {
   "x-leads-to"?: Record<string, Json>;
   /** A state key that takes the value of the field beside it with this name. */
   "x-takes"?: string;
+  /** The text may name secrets; `true` offers their names. */
+  "x-secrets"?: boolean | "written";
   /** The state key that is made for a name which no key has. */
   "x-key"?: Record<string, Json>;
   /** Language of a code editor, or the field beside it that names it. */

@@ -32,6 +32,7 @@ import { showProblem } from "../../state/toasts";
 import { InvariantsSection } from "../invariants";
 import { DisabledNotice } from "./DisabledNotice";
 import { PinNotice } from "./PinNotice";
+import { SecretsOfText } from "../secrets";
 import { PythonSettings } from "../settings";
 import { PolicySection } from "./PolicySection";
 import { VariantsMenu } from "./VariantsMenu";
@@ -82,7 +83,10 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
   const reveal = useSession(({ pendingFocus }) =>
     pendingFocus?.record === recordId ? (pendingFocus.pointer ?? "").replace(/^\/config/, "") : null,
   );
-  const workplace = useMemo(() => ({ node: name, LiveValue, Large: LargeEditor }), [name]);
+  const workplace = useMemo(
+    () => ({ node: name, LiveValue, Large: LargeEditor, Secrets: SecretsOfText }),
+    [name],
+  );
   const leave = useCallback((pointer: string) => leaveField(name, `/config${pointer}`), [name]);
   const others = problemsOf(
     diagnostics,

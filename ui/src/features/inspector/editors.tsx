@@ -28,6 +28,7 @@ import { hasEnding, joinPath, resolvePath, splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
 import { ModelEditor } from "../connections";
+import { SecretNameEditor } from "../secrets";
 import { ServerEditor, ToolsEditor } from "../servers";
 import { showTypes } from "../state-schema";
 import { ChoicesEditor } from "./ChoicesEditor";
@@ -448,6 +449,7 @@ export const EDITORS: FormEditors = {
   "graph-file": GraphFileEditor,
   choices: ChoicesEditor,
   model: ModelEditor,
+  secret: SecretNameEditor,
   "mcp-server": ServerEditor,
   "mcp-tools": ToolsEditor,
 };

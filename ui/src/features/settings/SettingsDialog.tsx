@@ -19,6 +19,7 @@ import { useSession } from "../../state/session";
 import { showSettings, useSettingsAsked, type SettingsTab } from "../../state/settings";
 import { showStorage } from "../../state/storage";
 import { ConnectionSettings } from "../connections";
+import { SecretSettings } from "../secrets";
 import { TrustSettings } from "../trust";
 import { MemorySettings } from "../memory";
 import { KeyboardSettings } from "./KeyboardSettings";
@@ -27,7 +28,7 @@ import { CanvasSettings } from "./CanvasSettings";
 import { PythonSettings } from "./PythonSettings";
 import { hintClass, settingsPartClass, settingsRowClass } from "../../components/recipes";
 
-const TABS: readonly SettingsTab[] = ["general", "keyboard", "connections", "storage", "trust"];
+const TABS: readonly SettingsTab[] = ["general", "keyboard", "connections", "secrets", "storage", "trust"];
 const THEMES: Theme[] = ["system", "light", "dark"];
 const LANGUAGES: Language[] = ["system", "en", "zh"];
 const ICONS = { system: Monitor, light: Sun, dark: Moon };
@@ -55,6 +56,12 @@ export function SettingsDialog() {
           title: t("connections.open"),
           group: t("forms.settings.group"),
           run: () => showSettings("connections"),
+        },
+        {
+          id: "settings.secrets",
+          title: t("settings.tab.secrets"),
+          group: t("forms.settings.group"),
+          run: () => showSettings("secrets"),
         },
         {
           id: "settings.storage",
@@ -100,6 +107,7 @@ export function SettingsDialog() {
         {tab === "general" && <General />}
         {tab === "keyboard" && <KeyboardSettings />}
         {tab === "connections" && <ConnectionSettings />}
+        {tab === "secrets" && <SecretSettings />}
         {tab === "storage" && <Storage close={close} />}
         {tab === "trust" && <TrustSettings />}
       </div>

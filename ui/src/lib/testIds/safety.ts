@@ -1,4 +1,4 @@
-/** Test ids of trust and of model connections. */
+/** Test ids of trust, of model connections, of secrets and of MCP servers. */
 export const safetyIds = {
   trust: "trust",
   want: (what: string, name: string) => `trust-want-${what}-${name}`,
@@ -25,6 +25,18 @@ export const safetyIds = {
   priceAdd: "price-add",
   priceAsk: "price-ask",
   priceRow: (model: string) => `price-of-${model}`,
+  secrets: "secrets",
+  secret: (name: string) => `secret-${name}`,
+  secretAdd: "secret-add",
+  secretForm: "secret-form",
+  secretDialog: "secret-dialog",
+  secretName: "secret-name",
+  secretValue: "secret-value",
+  secretSave: "secret-save",
+  secretRemove: "secret-remove",
+  secretInsert: "secret-insert",
+  secretMissing: (name: string) => `secret-missing-${name}`,
+  secretEnter: (name: string) => `secret-enter-${name}`,
   serverAdd: "server-add",
   serverSave: "server-save-graph",
   serverConnect: "server-connect",
@@ -33,5 +45,10 @@ export const safetyIds = {
   serverName: "server-name",
   serverDone: "server-done",
   serverWorks: "server-works",
+  serverEdit: "server-edit",
+  serverVariables: "server-variables",
+  serverVariableAdd: "server-variable-add",
+  serverVariableName: (at: number) => `server-variable-name-${at}`,
+  serverVariableValue: (at: number) => `server-variable-value-${at}`,
   serverTools: "server-tools",
 } as const;

@@ -1,0 +1,151 @@
+/** Secrets: entered where a node needs them, sent to the server that was allowed, and read nowhere. */
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import { join } from "node:path";
+import { expect, test, type Superstep } from "./superstep";
+
+const VALUE = "sk-e2e-entered-5f0c7a";
+const OTHER = "sk-e2e-other-90d1be";
+
+/** A server that lets in who has the key, and repeats the headers. */
+async function listen(seen: IncomingHttpHeaders[]): Promise<{ server: Server; address: string }> {
+  const server = createServer((request, response) => {
+    seen.push(request.headers);
+    response.setHeader("content-type", "application/json");
+    response.statusCode = request.headers.authorization === `Bearer ${VALUE}` ? 200 : 401;
+    response.end(JSON.stringify({ orders: 3, headers: request.headers }));
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no address");
+  return { server, address: `127.0.0.1:${address.port}` };
+}
+
+/** Files of the data folder that hold a text. */
+function holding(app: Superstep, text: string): string[] {
+  const files = readdirSync(app.path("."), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map((file) => join(file.parentPath, file.name)).filter((file) => readFileSync(file).includes(text));
+}
+
+const graph = (address: string) => ({
+  format: "superstep/1",
+  name: "Orders",
+  state: { orders: {} },
+  nodes: {
+    fetch: {
+      kind: "http",
+      config: { url: `http://${address}/orders`, headers: { Authorization: "Bearer ${SHOP_TOKEN}" }, into: "orders" },
+    },
+  },
+  edges: [
+    { from: "__start__", to: "fetch" },
+    { from: "fetch", to: "__end__" },
+  ],
+});
+
+test("a secret is entered in the form that names it, reaches its server, and is read nowhere", async ({ app, page }) => {
+  const seen: IncomingHttpHeaders[] = [];
+  const { server, address } = await listen(seen);
+  try {
+    await app.openGraph(graph(address));
+    await app.node("fetch").click();
+    // What is folded away is said of as well.
+    const missing = app.id("secret-missing-SHOP_TOKEN");
+    await expect(missing).toContainText("No value for SHOP_TOKEN.");
+    await app.picture("secret-missing", ["light", "dark"]);
+    await missing.getByRole("button", { name: "Set value…" }).click();
+
+    const dialog = app.id("secret-dialog");
+    await expect(dialog).toContainText("Value of SHOP_TOKEN");
+    // No keychain service answers this server: it says so, and keeps the value until it is closed.
+    await expect(dialog).toContainText("The keychain cannot be used");
+    const value = app.id("secret-value");
+    await expect(value).toBeFocused();
+    await expect(value).toHaveAttribute("type", "password");
+    await value.fill("short");
+    await expect(dialog).toContainText("shorter than 6 characters");
+    await value.fill(VALUE);
+    await app.picture("secret-dialog", ["light", "dark"]);
+    await page.keyboard.press("Enter");
+    await expect(dialog).toHaveCount(0);
+    await expect(missing).toHaveCount(0);
+
+    // Another header: a new secret from the menu, where the cursor is.
+    await app.id("drawer-Query and headers").getByRole("button").first().click();
+    const headers = page.locator('[data-pointer="/config/headers"]');
+    await headers.getByRole("button", { name: "Add a field" }).click();
+    await headers.locator("input").nth(1).fill("X-Account");
+    await page.keyboard.press("Enter");
+    const account = app.id("field-/config/headers/X-Account");
+    await account.getByRole("textbox").fill("key=; v=1");
+    await account.getByRole("textbox").press("Home");
+    for (let at = 0; at < 4; at += 1) await page.keyboard.press("ArrowRight");
+    await account.getByTestId("secret-insert").click();
+    await expect(page.getByRole("menuitem", { name: /SHOP_TOKEN/ })).toContainText("in memory");
+    await app.picture("secret-insert", ["light", "dark"]);
+    await page.getByRole("menuitem", { name: "New secret…" }).click();
+    await app.id("secret-name").fill("no name");
+    await expect(dialog).toContainText("Use letters, digits and _");
+    await app.id("secret-name").fill("ACCOUNT_KEY");
+    await app.id("secret-value").fill(OTHER);
+    await app.id("secret-save").click();
+    await expect(account.getByRole("textbox")).toHaveValue("key=${ACCOUNT_KEY}; v=1");
+    await expect(app.id("secret-missing-ACCOUNT_KEY")).toHaveCount(0);
+
+    // The graph is asked about both, and is given them once they are allowed.
+    await app.id("use-debug").click();
+    await app.id("run").click();
+    await app.id("run-start").click();
+    await expect(app.id("trust")).toContainText("SHOP_TOKEN");
+    await expect(app.id("trust")).toContainText("ACCOUNT_KEY");
+    expect(seen, "nothing was sent before").toEqual([]);
+    await app.id(`trust-want-host-${address}`).check();
+    for (const name of ["SHOP_TOKEN", "ACCOUNT_KEY"]) await app.id(`trust-want-key-${name}@${address}`).check();
+    await app.id("trust-allow").click();
+    await app.status("done");
+    expect(seen.map((each) => [each.authorization, each["x-account"]])).toEqual([
+      [`Bearer ${VALUE}`, `key=${OTHER}; v=1`],
+    ]);
+
+    // The server repeated them. They are not on the screen, in the export, or in a file.
+    await app.showState();
+    await expect(app.id("state-inspector")).toContainText("orders");
+    const { threads } = await app.rpc<{ threads: { threadId: string }[] }>("thread.list", { limit: 10 });
+    const threadId = threads[0]?.threadId ?? "";
+    const state = JSON.stringify(await app.rpc("thread.snapshot", { threadId }));
+    expect(state).toContain("Bearer [secret]");
+    const file = app.path("exported.json");
+    await app.rpc("thread.export", { threadId, path: file });
+    expect(readFileSync(file).length).toBeGreaterThan(0);
+    const listed = JSON.stringify(await app.rpc("secrets.list", { names: ["SHOP_TOKEN"] }));
+    const shown = await page.content();
+    for (const secret of [VALUE, OTHER]) {
+      expect(holding(app, secret), "files of the data folder").toEqual([]);
+      for (const text of [shown, state, listed]) expect(text).not.toContain(secret);
+    }
+
+    // Settings list names and where their values come from; a value that is removed is missed by the form and the run.
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("Secrets");
+    await page.keyboard.press("Enter");
+    const secrets = app.id("secrets");
+    await expect(app.id("secret-SHOP_TOKEN")).toContainText("in memory");
+    await app.id("secret-add").click();
+    await app.id("secret-name").fill("SUPERSTEP_E2E_KEY");
+    await expect(app.id("secret-form")).toContainText("comes first");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await app.picture("secret-settings", ["light", "dark"]);
+    await page.getByRole("button", { name: "Remove SHOP_TOKEN" }).click();
+    await app.id("confirm").click();
+    await expect(app.id("secret-SHOP_TOKEN")).toContainText("no value");
+    await expect(secrets).toContainText("ACCOUNT_KEY");
+    await page.keyboard.press("Escape");
+    await app.id("run").click();
+    await app.id("run-start").click();
+    await app.status("failed");
+    await expect(page.getByText("the secret SHOP_TOKEN has no value").first()).toBeVisible();
+    expect(seen).toHaveLength(1);
+  } finally {
+    server.close();
+  }
+});

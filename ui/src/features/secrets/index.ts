@@ -1,0 +1,4 @@
+/** Secrets: named values that graphs refer to, entered where a node needs them. */
+export { SecretNameEditor } from "./SecretNameEditor";
+export { SecretSettings } from "./SecretSettings";
+export { SecretsOfText } from "./SecretsOfText";
