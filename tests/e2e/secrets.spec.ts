@@ -1,5 +1,5 @@
 /** Secrets: entered where a node needs them, sent to the server that was allowed, and read nowhere. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { join } from "node:path";
 import { expect, test, type Superstep } from "./superstep";
@@ -148,4 +148,56 @@ test("a secret is entered in the form that names it, reaches its server, and is 
   } finally {
     server.close();
   }
+});
+
+test("an MCP server is given variables and headers that name secrets", async ({ app, page }) => {
+  const file = await app.openGraph({
+    format: "superstep/1",
+    name: "Agent",
+    state: { messages: { type: "array", reducer: "add_messages" } },
+    nodes: { act: { kind: "tools", config: { messages: "messages", mcp: [{ server: "near" }] } } },
+    edges: [{ from: "__start__", to: "act" }, { from: "act", to: "__end__" }],
+  });
+  const declared = join(file, "../.mcp.json");
+  writeFileSync(
+    declared,
+    JSON.stringify({ mcpServers: { near: { command: "serve", args: ["a b"], env: { WRITTEN: OTHER, MODE: "${MODE:-fast}" } } } }),
+  );
+  await page.reload();
+  await app.openFile(file);
+  await app.node("act").click();
+  await app.id("server-edit").click();
+  const form = app.id("server-form");
+  await expect(app.id("server-how")).toHaveValue('serve "a b"');
+  // In the order of their names; what the file has written out is not shown.
+  await expect(app.id("server-variable-name-0")).toHaveValue("MODE");
+  await expect(app.id("server-variable-value-0")).toHaveValue("${MODE:-fast}");
+  await expect(app.id("server-variable-name-1")).toHaveValue("WRITTEN");
+  await expect(app.id("server-variable-value-1")).toHaveValue("");
+  expect(await page.content()).not.toContain(OTHER);
+  await app.id("server-variable-add").click();
+  await app.id("server-variable-name-2").fill("API_TOKEN");
+  await form.getByTestId("secret-insert").nth(2).click();
+  await page.getByRole("menuitem", { name: "New secret…" }).click();
+  await app.id("secret-name").fill("SHOP_TOKEN");
+  await app.id("secret-value").fill(VALUE);
+  await page.keyboard.press("Enter");
+  await expect(app.id("server-variable-value-2")).toHaveValue("${SHOP_TOKEN}");
+  await app.picture("secret-server", ["light", "dark"]);
+  await app.id("server-done").click();
+  // It is another program now, and is asked about before it is started.
+  await expect(app.id("trust")).toContainText("SHOP_TOKEN");
+  await page.keyboard.press("Escape");
+  const { mcpServers } = JSON.parse(readFileSync(declared, "utf8")) as { mcpServers: Record<string, unknown> };
+  expect(mcpServers["near"]).toEqual({
+    command: "serve",
+    args: ["a b"],
+    env: { MODE: "${MODE:-fast}", WRITTEN: OTHER, API_TOKEN: "${SHOP_TOKEN}" },
+  });
+  expect(holding(app, VALUE)).toEqual([]);
+
+  // A server at an address has headers instead.
+  await app.id("server-edit").click();
+  await app.id("server-how").fill("https://mcp.example.org/mcp");
+  await expect(form).toContainText("Sent to the address.");
 });

@@ -22,7 +22,7 @@ pub use base::access::{self, Access, Grants, UnknownAccess};
 pub use base::files::{self, Stamp};
 pub use base::{schema_validator, secrets};
 pub use kinds::is_own_record;
-pub use mcp::{DeclaredServer, OfferedTool, ServerAddress, declared_servers, with_server};
+pub use mcp::{DeclaredServer, DeclaredVariable, OfferedTool, ServerAddress, declared_servers, with_server};
 pub use models::ModelSettings;
 pub use programs::helper::HelperProgram;
 pub use programs::{javascript, python};

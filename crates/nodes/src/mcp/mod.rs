@@ -24,7 +24,7 @@ use crate::programs::helper::HelperProgram;
 use crate::project::Environment;
 pub(crate) use client::Client;
 pub(crate) use content::{Content, of_call, of_resource};
-pub use declaring::{DeclaredServer, ServerAddress, declared_servers, with_server};
+pub use declaring::{DeclaredServer, DeclaredVariable, ServerAddress, declared_servers, with_server};
 pub(crate) use error::McpError;
 
 /// How long a server that nobody needs is kept.

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use superstep_nodes::{Environment, ServerAddress, declared_servers, with_server};
+use superstep_nodes::{DeclaredVariable, Environment, ServerAddress, declared_servers, with_server};
 
 use super::WantedAccess;
 use crate::Workbench;
 use crate::base::{blocking, files};
 use crate::documents::GraphSource;
-use crate::wire::{AskServer, GraphRef, McpServer, McpServers, Problem, SaveServer, ServerTool, ServerTools};
+use crate::wire::{
+    AskServer, GraphRef, McpServer, McpServers, McpVariable, Problem, SaveServer, ServerTool, ServerTools,
+};
 use superstep_document::{Text, text};
 
 /// Longest text of a server that is given back.
@@ -19,6 +21,13 @@ const MOST_TEXT: usize = 2_000;
 
 fn problem(message: impl Into<Text>) -> Problem {
     Problem::new("mcp-server", message)
+}
+
+fn variable_view(variable: DeclaredVariable) -> McpVariable {
+    McpVariable {
+        name: variable.name,
+        value: variable.value,
+    }
 }
 
 fn view(environment: &Environment) -> Result<McpServers, Problem> {
@@ -33,6 +42,7 @@ fn view(environment: &Environment) -> Result<McpServers, Problem> {
                     command: None,
                     args: Vec::new(),
                     url: None,
+                    variables: server.variables.into_iter().map(variable_view).collect(),
                     problem: None,
                 };
                 match server.how {
@@ -73,7 +83,16 @@ impl Workbench {
                         .remedy(text!("Enter one of them.")));
                 }
             };
-            let (path, text) = with_server(&environment, request.name.trim(), &how).map_err(problem)?;
+            let variables: Option<Vec<DeclaredVariable>> = request.variables.map(|variables| {
+                let declared = |variable: McpVariable| DeclaredVariable {
+                    name: variable.name,
+                    value: variable.value,
+                };
+                variables.into_iter().map(declared).collect()
+            });
+            let name = request.name.trim();
+            let (path, text) =
+                with_server(&environment, name, &how, variables.as_deref()).map_err(problem)?;
             files::write_atomic(&path, text.as_bytes())
                 .map_err(|error| Problem::file(text!("write"), &path, &error))?;
             view(&environment)

@@ -27,10 +27,23 @@ pub struct McpServer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub url: Option<String>,
+    /// Variables of its environment, or headers that are sent to it.
+    pub variables: Vec<McpVariable>,
     /// Why the entry cannot be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<String>,
+}
+
+/// A variable of a program's environment, or a header that is sent to an address.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct McpVariable {
+    /// Its name.
+    pub name: String,
+    /// Its text, when it names a secret (`${NAME}`); absent: what the file has written out, which stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub value: Option<String>,
 }
 
 /// `mcp.save`: declares a server in the project's `.mcp.json`. Nothing is started or reached by it.
@@ -52,6 +65,10 @@ pub struct SaveServer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub url: Option<String>,
+    /// Variables of its environment, or headers that are sent to it; absent: those that it has stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub variables: Option<Vec<McpVariable>>,
 }
 
 /// `mcp.tools`: asks a server what it offers. It is started or reached by that, once that is allowed.

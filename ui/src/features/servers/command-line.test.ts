@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { suggestedName, typedServer } from "./command-line";
+import { commandLine, suggestedName, typedServer } from "./command-line";
 
 describe("a server that is typed", () => {
   it("is an address or a program with its arguments", () => {
@@ -15,6 +15,17 @@ describe("a server that is typed", () => {
     expect(typedServer("C:\\tools\\run.exe x")).toEqual({ command: "C:\\tools\\run.exe", args: ["x"] });
     expect(typedServer("   ")).toBeNull();
     expect(typedServer('""')).toBeNull();
+  });
+
+  it("is written as a line that reads back as the same words", () => {
+    for (const words of [
+      ["npx", "-y", "@scope/x"],
+      ["/opt/my tools/run", 'a "b"', "", "it's", "C:\\x\\"],
+    ]) {
+      const [command = "", ...args] = words;
+      expect(typedServer(commandLine(command, args))).toEqual({ command, args });
+    }
+    expect(commandLine("npx", ["-y", "server"])).toBe("npx -y server");
   });
 
   it("has a name to begin with", () => {

@@ -31,6 +31,13 @@ export function typedServer(text: string): Typed | null {
   return command === undefined || command === "" ? null : { command, args };
 }
 
+/** A program with its arguments as one line that reads back as the same words. */
+export function commandLine(command: string, args: readonly string[]): string {
+  const word = (text: string) =>
+    text !== "" && !/[\s"'\\]/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
+  return [command, ...args].map(word).join(" ");
+}
+
 /** A name for it: that of the program's last part, or of the host. */
 export function suggestedName(typed: Typed | null): string {
   if (typed === null) return "";
