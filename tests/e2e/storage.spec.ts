@@ -20,9 +20,19 @@ test("copy a thread, bookmark a checkpoint, remove the past, change the database
   await app.checkpoint(1).hover();
   await app.checkpoint(1).locator('[data-testid="checkpoint-menu"]').click();
   await page.getByRole("menuitem", { name: "Bookmark…" }).click();
-  await app.id("storage-bookmark").getByRole("textbox").fill("Before the draft");
-  await page.keyboard.press("Enter");
+  await app.id("storage-bookmark-name").fill("Before the draft");
+  await app.id("storage-bookmark-note").fill("Asked for tea.\nThe second line shows when the pointer rests here.");
+  await app.id("storage-bookmark").getByRole("button", { name: "Bookmark", exact: true }).click();
   await expect(app.checkpoint(1)).toContainText("Before the draft");
+  const bookmark = app.checkpoint(1).locator('[data-testid="bookmark"]');
+  await expect(bookmark).toContainText("Asked for tea.");
+  await expect(bookmark).not.toContainText("The second line");
+  await expect(bookmark).toHaveAttribute("title", /tea\.\nThe second line/);
+  await app.checkpoint(1).hover();
+  await app.checkpoint(1).locator('[data-testid="checkpoint-menu"]').click();
+  await page.getByRole("menuitem", { name: "Edit bookmark…" }).click();
+  await expect(app.id("storage-bookmark-note")).toHaveValue(/second line/);
+  await page.keyboard.press("Escape");
 
   // Nothing goes before it was said what goes; the bookmark stays, and the question still waits.
   await fromMenu("Delete history…");

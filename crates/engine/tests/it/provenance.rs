@@ -188,7 +188,10 @@ async fn what_tasks_read_and_decided_is_in_the_stream_without_a_checkpointer_too
         .node("first", reads(&["a"], |_| json!({"b": 1})))
         .node("second", reads(&["b"], |_| json!({"a": 2})))
         .edge(START, "first")
-        .branch("first", Branch::new(routes(|_| vec![Target::node("second")])).named("on"))
+        .branch(
+            "first",
+            Branch::new(routes(|_| vec![Target::node("second")])).named("on"),
+        )
         .compile()
         .unwrap();
     let config = RunConfig::default().record(true).modes([StreamMode::Tasks]);
@@ -197,7 +200,11 @@ async fn what_tasks_read_and_decided_is_in_the_stream_without_a_checkpointer_too
     while let Some(event) = run.next().await {
         if let Payload::TaskEnd(end) = event.payload {
             let record = end.record.expect("a record");
-            let to: Vec<_> = record.decisions.iter().flat_map(|decision| decision.to.clone()).collect();
+            let to: Vec<_> = record
+                .decisions
+                .iter()
+                .flat_map(|decision| decision.to.clone())
+                .collect();
             seen.push((end.name, record.reads, to));
         }
     }

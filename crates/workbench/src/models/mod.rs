@@ -2,8 +2,8 @@
 //! the thread's checkpoints: whatever goes on from one of them goes on with the same models, in every host.
 
 pub(crate) mod connections;
-pub(crate) mod prices;
 pub(crate) mod named;
+pub(crate) mod prices;
 pub(crate) mod secrets;
 
 use superstep::Value;

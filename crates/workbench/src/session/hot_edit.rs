@@ -11,8 +11,8 @@ use superstep::{Checkpointer, Name, ThreadId};
 use superstep_document::{ChannelKind, Document, NOTE, NodeSpec, StateKey};
 use superstep_nodes::GraphSources;
 
-use super::questions::node_of;
 use super::Start;
+use super::questions::node_of;
 use crate::wire::{GoOnReport, KeyChange, KeyChangeKind, NodeChange, QuestionChange, Renamed, TaskChange};
 
 /// Newest checkpoints in which open nested graphs are looked for.

@@ -274,24 +274,28 @@ async fn limits_of_tokens_and_cost_count_what_models_were_asked() {
     let address = model_server("openai-agent").await;
     let mut app = app(dir.path(), &address).await;
     let graph = agent(&app, "proxy::scripted-1").await;
-    let mut stopped_at = async |point: Value| {
-        let action = json!({"type": "input", "input": question()});
-        let (run, _) = app
-            .run(json!({"graphId": graph, "action": action, "breakpoints": [point]}))
-            .await;
-        run
+    let input = json!({"graphId": graph, "action": {"type": "input", "input": question()}});
+    let mut stopped_at = async |mut request: Value, point: &Value| {
+        request["breakpoints"] = json!([point]);
+        app.run(request).await.0
     };
     // The agent asks twice: 12 tokens sent and 66 answered, then 71 and 6, at 1 and 10 dollars a million.
     let tokens = json!({"when": "tokens", "limit": 78, "within": "*", "enabled": true});
-    let run = stopped_at(tokens).await;
+    let run = stopped_at(input.clone(), &tokens).await;
     assert_eq!(run["stop"]["reason"], "78 tokens are used (limit 78)", "{run}");
+    let within = &run["stop"]["within"];
+    assert_eq!(within, "helper", "after the step of the agent's own graph");
+    let on = json!({"threadId": run["threadId"], "action": {"type": "continue"}});
+    let rest = stopped_at(on, &tokens).await;
+    let (status, stop) = (&rest["status"], &rest["stop"]);
     assert_eq!(
-        run["stop"]["within"], "helper",
-        "after the step of the agent's own graph"
+        (status, stop.is_null()),
+        (&json!("done"), true),
+        "it counts from zero: {rest}"
     );
 
     let cost = json!({"when": "cost", "amount": 0.0008, "enabled": true});
-    let run = stopped_at(cost).await;
+    let run = stopped_at(input.clone(), &cost).await;
     assert_eq!(
         run["status"], "done",
         "the step that reached it was the last: {run}"
@@ -300,9 +304,8 @@ async fn limits_of_tokens_and_cost_count_what_models_were_asked() {
         run["stop"]["reason"], "0.000803 USD are spent (limit 0.0008)",
         "{run}"
     );
-
     let more = json!({"when": "cost", "amount": 0.001, "within": "*", "enabled": true});
-    assert!(stopped_at(more).await["stop"].is_null());
+    assert!(stopped_at(input, &more).await["stop"].is_null());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

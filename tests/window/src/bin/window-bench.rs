@@ -53,7 +53,11 @@ fn debugger(app: &App) {
     let measured = |name: &str| {
         middle(|| {
             app.open_page(&format!("?bench=debugger&{SIZES}"));
-            app.wait_for("the page", "return window.superstepDebuggerBench !== undefined", json!([]));
+            app.wait_for(
+                "the page",
+                "return window.superstepDebuggerBench !== undefined",
+                json!([]),
+            );
             let script = "const done = arguments[1]; \
                 window.superstepDebuggerBench(arguments[0]).then(done, (thrown) => done({ thrown: String(thrown) }))";
             let figures = app.script_async(script, json!([name]));
@@ -68,9 +72,19 @@ fn debugger(app: &App) {
         let ours = measured(&format!("{list} scroll"));
         let empty = measured(&format!("{list} empty"));
         for name in PARTS {
-            print(&format!("{list} scroll {name}"), &params, part(&ours, name), part(&empty, name));
+            print(
+                &format!("{list} scroll {name}"),
+                &params,
+                part(&ours, name),
+                part(&empty, name),
+            );
         }
-        print(&format!("{list} scroll p95, target"), &params, part(&ours, "p95"), TARGET);
+        print(
+            &format!("{list} scroll p95, target"),
+            &params,
+            part(&ours, "p95"),
+            TARGET,
+        );
     }
     for (what, params) in [
         ("held key in timeline", json!({"checkpoints": 10_000})),
@@ -88,11 +102,24 @@ fn canvas(app: &App) {
     let measured = |page: &str, zoom: bool| {
         middle(|| {
             app.open_page(page);
-            app.wait_for("the first cards", "return window.superstepFirstPaint !== undefined", json!([]));
+            app.wait_for(
+                "the first cards",
+                "return window.superstepFirstPaint !== undefined",
+                json!([]),
+            );
             app.frames(|| {
                 for turn in 0..4 {
                     let back = if turn % 2 == 0 { 1.0 } else { -1.0 };
-                    app.wheel((720.0, 450.0), 30, if zoom { (0.0, 60.0 * back) } else { (24.0 * back, 8.0 * back) }, zoom);
+                    app.wheel(
+                        (720.0, 450.0),
+                        30,
+                        if zoom {
+                            (0.0, 60.0 * back)
+                        } else {
+                            (24.0 * back, 8.0 * back)
+                        },
+                        zoom,
+                    );
                 }
             })
         })
@@ -106,7 +133,12 @@ fn canvas(app: &App) {
             }
             if nodes == 2_000 {
                 let plain = measured(&format!("?bench={nodes}&plain"), zoom);
-                print(&format!("{what} p95, beside React Flow"), &params, part(&ours, "p95"), part(&plain, "p95"));
+                print(
+                    &format!("{what} p95, beside React Flow"),
+                    &params,
+                    part(&ours, "p95"),
+                    part(&plain, "p95"),
+                );
             }
         }
     }
