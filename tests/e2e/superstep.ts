@@ -21,7 +21,7 @@ class Server {
       ["serve", "--port", port, ...(token === "" ? [] : ["--token", token]), ...(db === "" ? [] : ["--db", db]), "--data", data, "--ui", join(root, "ui/dist"), "--examples", join(root, "graphs")],
       {
         stdio: ["ignore", "pipe", "inherit"],
-        // No story writes into the keychain of whoever runs the tests.
+        // No story writes into the keychain of the person who runs the tests.
         env: { ...process.env, SUPERSTEP_E2E_KEY: "sk-e2e-7d1f0c55", DBUS_SESSION_BUS_ADDRESS: "unix:path=/nowhere" },
       },
     );

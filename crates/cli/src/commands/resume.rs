@@ -71,9 +71,8 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     }
     let start = Start {
         given,
-        checkpoint: args.checkpoint.map(Into::into),
         keep_finished: !asked.is_empty(),
-        also: Vec::new(),
+        ..Start::go_on(args.checkpoint.map(Into::into))
     };
     let start = session::onto(start, &renamed, &before);
     drive(&file, graph, store, thread, start, &args.running).await

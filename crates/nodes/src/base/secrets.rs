@@ -146,7 +146,13 @@ pub fn note(secret: &str) {
     let forms = std::iter::successors(Some(secret.to_owned()), |form| Some(in_json(form)));
     let mut known = KNOWN.write();
     known.forms.extend(forms.take(1 + NESTED));
-    known.forms.insert(crate::base::text::percent_encoded(secret));
+    let encoded = crate::base::text::percent_encoded(secret);
+    // A query has another encoding than a path.
+    let in_query = encoded
+        .replace("%20", "+")
+        .replace('~', "%7E")
+        .replace("%2A", "*");
+    known.forms.extend([encoded, in_query]);
     known.encoded.extend(in_base64(secret));
     known.firsts = known
         .forms

@@ -383,7 +383,7 @@ async fn secrets_are_named_in_a_request_and_go_to_its_server_alone() {
         .await
         .unwrap();
     let (head, body) = seen();
-    let encoded = "n%C3%A4med%20s3cret%2F%3F%26";
+    let encoded = "n%C3%A4med+s3cret%2F%3F%26";
     assert!(
         head.starts_with(&format!("POST /botplain-4711/7?key={encoded}&q=%24%7BPLAIN%7D ")),
         "{head}"

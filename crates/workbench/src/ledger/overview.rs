@@ -124,10 +124,15 @@ mod tests {
     use crate::ledger::ThreadRow;
     use crate::wire::{RunStatus, TraceSpan};
 
-    #[test]
-    fn runs_of_a_period_and_place_come_with_their_threads_and_spans_in_the_order_of_their_ends() {
+    fn ledger() -> (tempfile::TempDir, Ledger) {
         let dir = tempfile::tempdir().unwrap();
         let ledger = Ledger::open(&dir.path().join("workbench.db")).unwrap();
+        (dir, ledger)
+    }
+
+    #[test]
+    fn runs_of_a_period_and_place_come_with_their_threads() {
+        let (_dir, ledger) = ledger();
         let thread = |id: &str| ThreadRow {
             thread_id: id.into(),
             title: format!("Title of {id}"),
@@ -180,7 +185,11 @@ mod tests {
             ]
         );
         assert_eq!(found[0].began, 1_767_225_605_250.0);
+    }
 
+    #[test]
+    fn spans_come_in_the_order_of_their_ends_over_several_chunks() {
+        let (_dir, ledger) = ledger();
         let span = |task: &str, ended: f64| TraceSpan {
             run_id: "1".into(),
             task_id: task.into(),

@@ -1,5 +1,5 @@
 //! Secrets that a person named: one more place where a variable that a graph was granted has its value. The environment
-//! of the process comes first, because whoever starts a program with a value means that start; then a value that was
+//! of the process comes first, because who starts a program with a value means that start; then a value that was
 //! entered until the program ends; then the system's keychain.
 //!
 //! A file in the data folder holds the names of those in the keychain, which cannot be asked for a list, and when each was
@@ -31,18 +31,18 @@ const LONGEST_VALUE: usize = 2_048;
 struct NamesFile {
     /// By name.
     #[serde(default)]
-    secrets: BTreeMap<String, Stored>,
+    secrets: BTreeMap<String, StoredSecret>,
 }
 
 /// A secret in the keychain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Stored {
+struct StoredSecret {
     /// When it was changed last.
     at: String,
 }
 
 /// Values that were read from the keychain, each with the time of the change that it is of.
-type ReadValues = BTreeMap<String, (Stored, Option<String>)>;
+type ReadValues = BTreeMap<String, (StoredSecret, Option<String>)>;
 
 /// The named secrets of a data folder.
 pub struct NamedSecrets {
@@ -159,7 +159,7 @@ impl NamedSecrets {
         })
     }
 
-    fn change_names(&self, change: impl FnOnce(&mut BTreeMap<String, Stored>)) -> Result<(), Problem> {
+    fn change_names(&self, change: impl FnOnce(&mut BTreeMap<String, StoredSecret>)) -> Result<(), Problem> {
         let mut names = self.names()?;
         change(&mut names.secrets);
         let mut text =
@@ -179,7 +179,8 @@ impl NamedSecrets {
                 self.names()?;
                 self.keychain.set(&account(name), value).map_err(no_keychain)?;
                 let at = files::now();
-                let named = self.change_names(|names| drop(names.insert(name.to_owned(), Stored { at })));
+                let named =
+                    self.change_names(|names| drop(names.insert(name.to_owned(), StoredSecret { at })));
                 if named.is_err() {
                     // Nobody would find it there.
                     let _ = self.keychain.remove(&account(name));
