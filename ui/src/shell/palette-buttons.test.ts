@@ -16,7 +16,7 @@ const LOCAL: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   "buttons of a dialog or a form, which is opened by a command": [
     /Dialogs?\.tsx$/,
-    /^features\/(connections|memory|servers|settings|storage|trust|playground|what-if|node-test)\//,
+    /^features\/(connections|memory|secrets|servers|settings|storage|trust|playground|what-if|node-test)\//,
     /^features\/inspector\/(ChoicesEditor|editors|EdgeInspector|GraphInspector|PolicySection)\.tsx$/,
     /^features\/invariants\/InvariantsSection\.tsx$/,
     /^features\/export\/PictureTab\.tsx$/,
