@@ -209,7 +209,7 @@ export function CodeEditor(props: CodeEditorProps) {
       <div ref={parent} />
     </div>
   );
-  // Always in one wrapper: the editor is not made anew when something is said of it.
+  // Always in one wrapper: the editor stays when something is said of it.
   return (
     <div className="min-w-0 flex-1">
       {editor}

@@ -621,6 +621,7 @@ fn kinds_describe_themselves() {
         "model",
         "mcp-server",
         "mcp-tools",
+        "secret",
     ];
     let kinds = Registry::standard().kinds();
     assert_eq!(

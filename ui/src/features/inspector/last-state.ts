@@ -59,7 +59,7 @@ export function useValueLookup(): ValueLookup | null {
   const latest = useRef(last);
   latest.current = last;
   const none = last === null;
-  // The same as long as the graph is the same: editors are set up anew with another one.
+  // The same as long as the graph is the same: editors are set up again with another one.
   return useMemo(() => {
     if (graphId === null || none) return null;
     const evaluate = async (text: string) => {
