@@ -148,7 +148,8 @@ test("edits of two windows in one graph are joined, and asked about where both c
 });
 
 test("a graph reverted in one window is its file in the other, and undo brings the changes back in both", async ({ app, page }) => {
-  await app.openGraph(graph);
+  const path = await app.openGraph(graph);
+  const stored = async () => JSON.stringify(await app.rpc("graph.open", { path }));
   const question = (window: Page) => window.locator('[data-testid="field-/config/question"]').getByRole("textbox");
   const look = (window: Page) => window.evaluate(() => window.dispatchEvent(new Event("focus")));
   await app.node("review").click();
@@ -173,6 +174,7 @@ test("a graph reverted in one window is its file in the other, and undo brings t
   await app.id("canvas").focus();
   await page.keyboard.press("Control+z");
   await expect(question(page)).toHaveText("Mine?");
+  await expect.poll(stored).toContain("Mine?");
   await look(other);
   await expect(question(other)).toHaveText("Mine?");
   await other.close();

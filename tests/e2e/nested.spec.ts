@@ -108,7 +108,9 @@ test("a step of a nested graph is replayed, and what that graph did before it st
   await openOuter(app);
   await app.id("run").click();
   await app.status("done");
+  const visit = () => page.getByRole("button", { name: /^Last visit/ }).click();
   await app.node("nested").click();
+  await visit();
   const inside = app.id("within").first();
   const task = (node: string) => inside.locator(`[data-testid="task"][data-node="${node}"]`);
   await expect(task("first")).toBeVisible();
@@ -120,6 +122,7 @@ test("a step of a nested graph is replayed, and what that graph did before it st
   await expect(checkpoints).not.toHaveCount(before);
   await app.status("done");
   await app.node("nested").click();
+  await visit();
   await expect(task("last")).toBeVisible();
   await expect(task("first")).toHaveCount(0);
 });

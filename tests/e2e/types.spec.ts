@@ -65,7 +65,9 @@ test("an expression offers what the types say, and says quietly what cannot be m
   await expect(options).toHaveText(["citytext", "totalnumber"]);
   await app.picture("type-completion", ["light", "dark"]);
   await page.keyboard.type("ci");
-  await page.keyboard.press("Enter");
+  // The editor takes no Enter in the first 75 ms of a list, which are over for a person.
+  await expect(options).toHaveText(["citytext"]);
+  await options.click();
   await expect(value).toHaveText("state.order.city");
   await expect(notice).toHaveCount(0);
   await write("state.raw.");

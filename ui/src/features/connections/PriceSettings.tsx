@@ -95,14 +95,14 @@ function Prices({ prices, onRemove }: PricesProps) {
                 <span className="inline-flex">
                   <IconButton
                     size="small"
-                    label={t("connections.edit", { name: price.model })}
+                    label={t("prices.edit", { model: price.model })}
                     onClick={() => askPrice([], price)}
                   >
                     <Pencil size={14} />
                   </IconButton>
                   <IconButton
                     size="small"
-                    label={t("connections.remove", { name: price.model })}
+                    label={t("prices.remove", { model: price.model })}
                     onClick={() => onRemove(price)}
                   >
                     <Trash2 size={14} />

@@ -136,6 +136,8 @@ export const safety = {
   "prices.save": "Save price",
   "prices.add": "Add price",
   "prices.saved": "Saved price of {model}",
+  "prices.edit": "Edit price of {model}",
+  "prices.remove": "Remove price of {model}",
   "prices.removed": "Removed price of {model}",
   "prices.undo": "Undo",
   "prices.listed": "Listed prices ({n}), as of {day}",

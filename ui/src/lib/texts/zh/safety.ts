@@ -134,6 +134,8 @@ export const safety: Record<keyof typeof english, string> = {
   "prices.save": "保存价格",
   "prices.add": "添加价格",
   "prices.saved": "已保存 {model} 的价格",
+  "prices.edit": "编辑 {model} 的价格",
+  "prices.remove": "移除 {model} 的价格",
   "prices.removed": "已移除 {model} 的价格",
   "prices.undo": "撤销",
   "prices.listed": "标价（{n}），截至 {day}",
