@@ -42,7 +42,7 @@ export function Dialog({
     >
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-50 bg-shade" />
-        <Base.Viewport className="fixed inset-0 z-51 grid place-items-center p-6 short:p-2 overflow-hidden">
+        <Base.Viewport className="fixed inset-0 z-51 grid grid-cols-1 place-items-center p-6 short:p-2 overflow-hidden">
           <Base.Popup
             className="outline-none relative flex flex-col w-full max-w-105 max-h-[calc(100vh-48px)] short:max-h-[calc(100vh-16px)] rounded-[10px] border border-line bg-surface-1 shadow-popup data-[size=medium]:max-w-150 data-[size=large]:max-w-190 data-[size=full]:h-full data-[size=full]:max-w-400"
             data-size={size}
