@@ -121,6 +121,8 @@ test("a step of a nested graph is replayed, and what that graph did before it st
   await step.getByTestId("within-replay").click();
   await expect(checkpoints).not.toHaveCount(before);
   await app.status("done");
+  // The result is shown; the node, which is selected, is chosen again.
+  await app.node("before").click();
   await app.node("nested").click();
   await visit();
   await expect(task("last")).toBeVisible();
