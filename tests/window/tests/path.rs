@@ -331,6 +331,7 @@ fn drawing() {
     // Dark, from the command palette.
     app.chord(&[CONTROL, 'k']);
     window.see("command-palette");
+    app.keys("theme");
     window.click("command-settings.theme");
     app.wait_present("html[data-theme=dark]");
     window.gone("command-palette");
