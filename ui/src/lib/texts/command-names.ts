@@ -38,6 +38,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "overview.open": ["Dashboard", "Runs", "Statistics", "Analytics", "Slowest nodes", "Error rate"],
   "prices.ask": ["Cost", "Token price"],
   "query.open": ["Search all threads", "Query", "Full text"],
+  "settings.theme": ["Theme", "Dark mode", "Light mode", "Appearance"],
   "run.replay": ["Replay"],
   "run.step": ["Step"],
   "run.stepInto": ["Step into"],

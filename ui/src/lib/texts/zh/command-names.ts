@@ -38,6 +38,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "overview.open": ["仪表板", "运行", "统计", "分析", "最慢的节点", "错误率"],
   "prices.ask": ["费用", "token 价格"],
   "query.open": ["搜索所有线程", "查询", "全文搜索"],
+  "settings.theme": ["主题", "深色模式", "浅色模式", "外观"],
   "run.replay": ["重放", "重新运行"],
   "run.step": ["单步", "单步执行"],
   "run.stepInto": ["步入", "单步进入"],
