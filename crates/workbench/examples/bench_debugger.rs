@@ -76,7 +76,7 @@ fn counter(turns: usize) -> Json {
         "state": {
             "n": {"type": "integer", "default": 0, "invariants": [{"must": "new < 1000000"}]},
             "last": {"type": "string"},
-            "items": {"type": "list", "default": []},
+            "items": {"type": "array", "default": []},
         },
         "nodes": {
             "add": {"kind": "assign", "config": {"set": {"n": "state.n + 1"}}},
