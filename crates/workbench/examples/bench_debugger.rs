@@ -267,7 +267,7 @@ async fn questions(workbench: &Arc<Workbench>, folder: &Path, checkpoints: usize
     )
     .await;
     ask("invariants", "invariants.check", json!({"graphId": graph})).await;
-    let edge = json!({"graphId": graph, "edge": "edge:add->add", "expression": "state.n < 10"});
+    let edge = json!({"graphId": graph, "edge": "add->add", "expression": "state.n < 10"});
     ask("another expression on an edge", "edge.reconsider", edge).await;
     let url = format!("sqlite:{}", folder.join("threads.db").display());
     let saver = superstep_storage::open(&url).await.unwrap().checkpointer;
