@@ -18,7 +18,7 @@ export function WithSecrets({ schema, value, readOnly, onChange, children }: Wit
   const visited = useRef(false);
   if (workplace === undefined) return children;
   const text = typeof value === "string" ? value : "";
-  // In an expression a name stands in a text, and begins one where none has begun.
+  // In an expression a name is part of a text; where none has begun, one begins with it.
   const written = (reference: string, before: string) =>
     schema["x-editor"] !== "expression" || (before.split(/["']/).length - 1) % 2 === 1
       ? reference
