@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use superstep::checkpoint::{
     ChannelValues, CheckpointAddress, CheckpointHead, CheckpointTuple, ClaimRequest, ClaimView, Commit,
-    Coordination, Integrity, ListQuery, Maintenance, PendingWrite, Progress, Pruning, Removal, StorageError,
-    ThreadBreakdown, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
+    Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress, Pruning, Removal,
+    StorageError, ThreadBreakdown, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 use superstep::store::StoreConfig;
 use superstep::{CheckpointId, Checkpointer, MemorySaver, Name, ThreadId};
@@ -30,6 +30,74 @@ async fn memory() {
     let report = superstep_suites::run(&make).await;
     let report = report.and(superstep_suites::run_maintenance(&make).await);
     accepted("memory", &report);
+}
+
+/// What one program keeps of the list in memory is what a program that has just opened the file reads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lists_follow_what_another_program_stores_and_removes() {
+    let files = Files::new();
+    let path = files.path();
+    let open = || SqliteSaver::open(&path).expect("the database opens");
+    let savers = [open(), open()];
+    let (mut seed, mut longest) = (7_u64, 0);
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) % below
+    };
+    for round in 0..250 {
+        let saver = &savers[random(2) as usize];
+        let thread = format!("t{}", random(12));
+        match random(8) {
+            0 => saver
+                .delete_thread(&thread.as_str().into())
+                .await
+                .expect("deletes"),
+            1 => {
+                let copy = format!("t{}", random(12));
+                let copied = saver
+                    .copy_thread(&thread.as_str().into(), &copy.as_str().into())
+                    .await;
+                copied.expect("copies");
+            }
+            2 => {
+                let pruning = Pruning::threads([thread.as_str().into()], Keep::Latest);
+                saver.prune(&pruning).await.expect("prunes");
+            }
+            kind => {
+                // Some ids are no UUIDs, and some come again in other threads.
+                let number = random(40);
+                let id = match kind {
+                    3 => CheckpointId::new(format!("own {number:02}")),
+                    _ => superstep_suites::id(number),
+                };
+                let ns = if kind == 4 { "nested" } else { "" };
+                let stored = superstep_suites::Draft::root(id)
+                    .meta("even", number % 2 == 0)
+                    .store(saver, &thread, ns)
+                    .await;
+                stored.expect("stores");
+            }
+        }
+        let fresh = open();
+        let even = superstep::value::Object::from_iter([("even", superstep::Value::from(true))]);
+        for query in [ThreadQuery::new(), ThreadQuery::new().filter(even)] {
+            let expected = fresh.threads(&query).await.expect("lists");
+            longest = longest.max(expected.len());
+            for saver in &savers {
+                let found = saver.threads(&query).await.expect("lists");
+                assert_eq!(found, expected, "round {round}");
+                let count = saver.count_threads(&query).await.expect("counts");
+                assert_eq!(count, expected.len() as u64, "round {round}");
+            }
+            let heads: Vec<_> = expected.iter().map(|thread| &thread.head.id).collect();
+            let is_text = |id: &CheckpointId| !id.as_str().starts_with('0');
+            assert!(
+                heads.is_sorted_by(|a, b| (is_text(b), *a) >= (is_text(a), *b)),
+                "{heads:?}"
+            );
+        }
+    }
+    assert!(longest > 8, "the test has too few threads: {longest}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

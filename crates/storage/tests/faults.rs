@@ -273,6 +273,10 @@ async fn damage_is_named_and_stays_where_it_is() {
                 .any(|t| t.thread.as_str() == "well"),
             "{name}"
         );
+        let all = superstep::checkpoint::ThreadQuery::default();
+        let listed = saver.threads(&all).await.expect("lists").len() as u64;
+        let counted = saver.count_threads(&all).await.expect("counts");
+        assert_eq!(counted, listed, "{name}: a list and its count say the same");
         if !place.eq_ignore_ascii_case("checkpoint") {
             let query = ListQuery::new().thread("sick");
             assert_eq!(

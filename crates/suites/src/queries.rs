@@ -12,6 +12,7 @@ suite! {
     "threads: status" => status,
     "threads: metadata and idle time" => filters,
     "threads: pages and counts" => pages,
+    "threads: pages while threads change" => changing,
     "values: long, nested and repeated ones" => long_values,
 }
 
@@ -251,6 +252,60 @@ async fn pages(saver: &dyn Checkpointer) -> Outcome {
     let query = ThreadQuery::new().after(place).search("z".to_owned());
     let found = saver.threads(&query).await?;
     same("after a thread that is gone", found.len(), 1)
+}
+
+/// Returns the threads of all pages of two after a place.
+async fn paged(
+    saver: &dyn Checkpointer,
+    mut after: Option<ThreadPlace>,
+) -> Result<Vec<(String, u64)>, Mismatch> {
+    let mut seen = Vec::new();
+    loop {
+        let query = ThreadQuery::new().after(after).limit(2);
+        let page = saver.threads(&query).await?;
+        let Some(last) = page.last() else { return Ok(seen) };
+        after = Some(last.place());
+        seen.extend(
+            page.into_iter()
+                .map(|found| (found.thread.to_string(), found.checkpoints)),
+        );
+    }
+}
+
+async fn changing(saver: &dyn Checkpointer) -> Outcome {
+    let list = |named: &[(&str, u64)]| -> Vec<(String, u64)> {
+        named
+            .iter()
+            .map(|(thread, count)| ((*thread).to_owned(), *count))
+            .collect()
+    };
+    for (thread, n) in [("a", 10), ("b", 20), ("c", 30), ("d", 40), ("e", 50)] {
+        Draft::root(id(n)).store(saver, thread, "").await?;
+    }
+    let all = list(&[("e", 1), ("d", 1), ("c", 1), ("b", 1), ("a", 1)]);
+    same("all", paged(saver, None).await?, all)?;
+    let first = saver.threads(&ThreadQuery::new().limit(2)).await?;
+    let place = first.last().map(superstep::checkpoint::ThreadSummary::place);
+    // One that becomes the newest is no longer behind a page; one with an older checkpoint stays where it is.
+    Draft::root(id(60)).store(saver, "b", "").await?;
+    Draft::root(id(5)).store(saver, "c", "").await?;
+    Draft::root(id(15)).store(saver, "new", "").await?;
+    // A nested graph's checkpoint moves no thread.
+    Draft::root(id(70)).store(saver, "a", "sub").await?;
+    let rest = list(&[("c", 2), ("new", 1), ("a", 1)]);
+    same("behind the first page", paged(saver, place.clone()).await?, rest)?;
+    let all = list(&[("b", 2), ("e", 1), ("d", 1), ("c", 2), ("new", 1), ("a", 1)]);
+    same("after commits", paged(saver, None).await?, all)?;
+    // The thread of the place and one behind it go; a thread that comes again is another one.
+    saver.delete_thread(&"d".into()).await?;
+    saver.delete_thread(&"c".into()).await?;
+    Draft::root(id(1)).store(saver, "c", "").await?;
+    saver.copy_thread(&"a".into(), &"again".into()).await?;
+    let rest = list(&[("new", 1), ("a", 1), ("again", 1), ("c", 1)]);
+    same("after deletions", paged(saver, place).await?, rest)?;
+    let all = list(&[("b", 2), ("e", 1), ("new", 1), ("a", 1), ("again", 1), ("c", 1)]);
+    same("from the beginning", paged(saver, None).await?, all)?;
+    same("counted", saver.count_threads(&ThreadQuery::default()).await?, 6)
 }
 
 async fn long_values(saver: &dyn Checkpointer) -> Outcome {

@@ -13,6 +13,7 @@ use super::fault::SqliteFault;
 use super::parts::decoder;
 use super::queue::Queue;
 use super::reader::{Memo, Metas, Names, SqliteState, View};
+use super::roster::KeptRoster;
 use super::writer::{Writer, epoch};
 use super::{SqliteOptions, schema};
 use crate::codec::encoding::ValueDecoder;
@@ -31,6 +32,7 @@ pub(super) struct Connections {
     /// Says that the file was changed while the writer is at work. Opened by the first look.
     watcher: Mutex<Option<Connection>>,
     value_cache: Arc<ValueCache<SqliteState>>,
+    roster: KeptRoster,
     /// Gone when the file may only be read.
     pub(super) queue: Option<Arc<Queue>>,
     /// How the words of items are cut when their index has to be made again.
@@ -66,6 +68,7 @@ impl Connections {
             readers: Mutex::default(),
             watcher: Mutex::default(),
             value_cache,
+            roster: KeptRoster::default(),
             queue: Some(queue),
             cutting: Mutex::default(),
             thread: Some(thread),
@@ -80,6 +83,7 @@ impl Connections {
             readers: Mutex::default(),
             watcher: Mutex::default(),
             value_cache: Arc::new(ValueCache::new(options.cache_bytes)),
+            roster: KeptRoster::default(),
             queue: None,
             cutting: Mutex::default(),
             thread: None,
@@ -177,6 +181,7 @@ impl Connections {
             decoder: &mut reader.decoder,
             memo: Memo::default(),
             value_cache: epoch.map(|epoch| (&*self.value_cache, epoch)),
+            roster: Some(&self.roster),
             hurry: false,
         })
     }

@@ -18,7 +18,9 @@ use crate::codec::value_cache::ValueCache;
 
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::SqliteFault;
+use super::roster::KeptRoster;
 use super::slot::SqliteSlot;
+use super::space::{Space, head};
 
 pub(super) use names::Names;
 pub(super) use tuples::refs_of_writes;
@@ -78,6 +80,8 @@ pub(super) struct View<'a> {
     pub(super) memo: Memo,
     /// What is in memory, and the count of removals at the moment that is read.
     pub(super) value_cache: Option<(&'a ValueCache<SqliteState>, i64)>,
+    /// What is kept of the list of threads; `None` where what is seen may be undone.
+    pub(super) roster: Option<&'a KeptRoster>,
     /// Only what is decoded already is wanted: the rest is [`SqliteFault::Cold`].
     pub(super) hurry: bool,
 }
@@ -85,49 +89,19 @@ pub(super) struct View<'a> {
 /// Writes that are read in a hurry.
 const FEW: usize = 64;
 
-/// A namespace of a thread.
-pub(super) struct Space {
-    pub(super) row: i64,
-    pub(super) thread: ThreadId,
-    pub(super) ns: Name,
-}
-
-impl Space {
-    pub(super) fn place(&self, id: &CheckpointId) -> String {
-        let ns = if self.ns.is_empty() {
-            String::new()
-        } else {
-            format!(" (namespace {})", self.ns)
-        };
-        format!("Checkpoint {id} of thread {}{ns}", self.thread)
-    }
-}
-
-macro_rules! head {
-    ($from:literal) => {
-        concat!(
-            "SELECT c.seq, c.id, c.parent, p.id, c.ts, c.source, c.step, c.meta, c.next, c.updated,
-             (SELECT count(*) FROM writes w WHERE w.checkpoint = c.seq AND w.status > 0 AND w.status & 1),
-             (SELECT count(*) FROM writes w WHERE w.checkpoint = c.seq AND w.status > 0 AND w.status & 2)
-             FROM checkpoints c ",
-            $from,
-        )
-    };
-}
-
 const NEWEST: &str = head!(
-    "INDEXED BY checkpoints_by_id LEFT JOIN checkpoints p ON p.seq = c.parent
+    "checkpoints c INDEXED BY checkpoints_by_id LEFT JOIN checkpoints p ON p.seq = c.parent
      WHERE c.space = ?1 AND c.id < ?2 ORDER BY c.id DESC"
 );
 const OF_STEP: &str = head!(
-    "NOT INDEXED LEFT JOIN checkpoints p ON p.seq = c.parent
+    "checkpoints c NOT INDEXED LEFT JOIN checkpoints p ON p.seq = c.parent
      WHERE c.seq IN (SELECT seq FROM steps WHERE space = ?1 AND step = ?3 UNION ALL
                      SELECT seq FROM checkpoints NOT INDEXED WHERE seq > coalesce((SELECT stepped FROM epochs), 0)
                      AND space = ?1 AND step = ?3)
      AND c.space = ?1 AND c.id < ?2 AND c.step = ?3 ORDER BY c.id DESC"
 );
 const BY_ID: &str = head!(
-    "INDEXED BY checkpoints_by_id LEFT JOIN checkpoints p ON p.seq = c.parent
+    "checkpoints c INDEXED BY checkpoints_by_id LEFT JOIN checkpoints p ON p.seq = c.parent
      WHERE c.space = ?1 AND c.id < ?2 AND c.id = ?3"
 );
 /// Sorts after every id: longer than any UUID of the same bytes, and blobs sort after text.
@@ -315,7 +289,8 @@ impl View<'_> {
         Ok(found)
     }
 
-    fn head(&mut self, row: &Row<'_>, space: &Space) -> Result<CheckpointHead, SqliteFault> {
+    /// Reads the head in a row of [`head!`].
+    pub(super) fn head(&mut self, row: &Row<'_>, space: &Space) -> Result<CheckpointHead, SqliteFault> {
         let id = CheckpointId::new(row.get::<_, IdColumn>(1)?.0);
         let place = space.place(&id);
         let damaged = |cause: &str| SqliteFault::corrupt(&place, cause);

@@ -1,31 +1,25 @@
-//! The list of threads: found and put in order by one walk over the newest checkpoint of each, read only as far as the
-//! page goes.
+//! The list of threads, in the order of the newest checkpoint of each, which is kept in memory; summaries are read only as
+//! far as the page goes.
 
-use rusqlite::types::{ToSqlOutput, Value as Sql, ValueRef};
-use rusqlite::{OptionalExtension, Row, params};
+use std::sync::Arc;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, Row};
 use superstep::checkpoint::{CheckpointHead, ListQuery, Metadata, StorageError, ThreadQuery, ThreadSummary};
 use superstep::{CheckpointId, Name, ThreadId};
 
-use super::columns::{IdColumn, id_column, time_text};
+use super::columns::{IdColumn, time_text};
 use super::fault::SqliteFault;
-use super::reader::{Space, View};
+use super::reader::View;
+use super::roster::{KeptRoster, NewestHead, Roster};
+use super::space::Space;
+use super::writer::epoch;
 use crate::base::quarantine::passed_over;
-use crate::codec::plan::SOURCES;
 
-/// Every thread with a root checkpoint after a place, the one with the newest head first. What only some questions
-/// need is looked up when they do: whether tasks of the head wait or have failed.
-const NEWEST: &str = "
-    SELECT t.name, s.id, h.id, h.ts, h.source, h.step, h.meta, h.next IS NOT NULL,
-           CASE WHEN ?3 THEN
-               (SELECT count(*) FROM writes w WHERE w.checkpoint = h.seq AND w.status > 0 AND w.status & 1) END,
-           CASE WHEN ?3 THEN
-               (SELECT count(*) FROM writes w WHERE w.checkpoint = h.seq AND w.status > 0 AND w.status & 2) END
-    FROM threads t
-    CROSS JOIN spaces s ON s.thread = t.id AND s.ns = ''
-    CROSS JOIN checkpoints h ON h.space = s.id
-        AND h.id = (SELECT max(c.id) FROM checkpoints c INDEXED BY checkpoints_by_id WHERE c.space = s.id)
-    WHERE ?1 IS NULL OR h.id < ?1 OR (h.id = ?1 AND t.name > ?2)
-    ORDER BY h.id DESC, t.name";
+/// Tasks of a checkpoint that wait, and that have failed.
+const OPEN: &str = "
+    SELECT (SELECT count(*) FROM writes w WHERE w.checkpoint = ?1 AND w.status > 0 AND w.status & 1),
+           (SELECT count(*) FROM writes w WHERE w.checkpoint = ?1 AND w.status > 0 AND w.status & 2)";
 
 impl View<'_> {
     pub(super) fn threads(&mut self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, SqliteFault> {
@@ -66,6 +60,9 @@ impl View<'_> {
 
     pub(super) fn count_threads(&mut self, query: &ThreadQuery) -> Result<u64, SqliteFault> {
         let all = query.clone().after(None);
+        if all.search.is_none() && all.status.is_none() && all.filter.is_empty() && all.idle_since.is_none() {
+            return Ok(self.roster()?.heads().len() as u64);
+        }
         let mut count = 0;
         self.matching(&all, |_, _, _| {
             count += 1;
@@ -74,29 +71,46 @@ impl View<'_> {
         Ok(count)
     }
 
+    fn roster(&mut self) -> Result<Arc<Roster>, SqliteFault> {
+        let (conn, kept) = (self.conn, self.roster);
+        let read = |row: &Row<'_>, space: &Space| {
+            let head = self
+                .head(row, space)
+                .and_then(|head| Ok(NewestHead::new(row, space, &head)?));
+            let thread = &space.thread;
+            match head.map_err(|fault| fault.at(|| format!("The newest checkpoint of thread {thread}"))) {
+                Ok(head) => Ok(Some(head)),
+                Err(fault) => skip(thread, fault).map(|()| None),
+            }
+        };
+        let epoch = epoch(conn).ok();
+        match kept {
+            Some(kept) => kept.at(conn, epoch, read),
+            None => KeptRoster::default().at(conn, epoch, read),
+        }
+    }
+
     /// Calls `each` with the matching threads in order, until it says that it has enough.
     fn matching(
         &mut self,
         query: &ThreadQuery,
         mut each: impl FnMut(&mut Self, Space, CheckpointId) -> Result<bool, SqliteFault>,
     ) -> Result<(), SqliteFault> {
-        let conn = self.conn;
-        let mut statement = conn.prepare_cached(NEWEST)?;
-        let (head, name) = match &query.after {
-            Some(place) => (id_column(place.head.as_str()), Some(place.thread.as_str())),
-            None => (ToSqlOutput::Owned(Sql::Null), None),
+        let roster = self.roster()?;
+        let heads = match &query.after {
+            Some(place) => roster.after(place),
+            None => roster.heads(),
         };
-        let mut rows = statement.query(params![head, name, query.status.is_some()])?;
-        while let Some(row) = rows.next()? {
-            let thread = ThreadId::new(row.get::<_, String>(0)?);
+        for head in heads {
+            let thread = &head.thread;
             let light = self
-                .light(row, thread.clone())
+                .light(head, query)
                 .map_err(|fault| fault.at(|| format!("The newest checkpoint of thread {thread}")));
             match light {
                 Ok(light) if query.matches(&light) => {
                     let space = Space {
-                        row: row.get(1)?,
-                        thread,
+                        row: head.space,
+                        thread: thread.clone(),
                         ns: "".into(),
                     };
                     if !each(self, space, light.head.id)? {
@@ -104,38 +118,53 @@ impl View<'_> {
                     }
                 }
                 Ok(_) => {}
-                Err(fault) => skip(&thread, fault)?,
+                Err(fault) => skip(thread, fault)?,
             }
         }
         Ok(())
     }
 
     /// Builds as much of a summary as the query needs.
-    fn light(&mut self, row: &Row<'_>, thread: ThreadId) -> Result<ThreadSummary, SqliteFault> {
-        let source: u8 = row.get(4)?;
-        let (parents, user) = self.meta(row.get(6)?, "The newest checkpoint")?;
-        let next: bool = row.get(7)?;
+    fn light(&mut self, newest: &NewestHead, query: &ThreadQuery) -> Result<ThreadSummary, SqliteFault> {
+        let damaged = |cause: String| SqliteFault::corrupt("The newest checkpoint", cause);
+        let (parents, user) = match query.filter.is_empty() {
+            true => Default::default(),
+            false => self.meta(newest.meta, "The newest checkpoint")?,
+        };
+        let (interrupted, failed) = match query.status {
+            Some(_) => self
+                .conn
+                .prepare_cached(OPEN)?
+                .query_row([newest.seq], |row| Ok((row.get(0)?, row.get(1)?)))?,
+            None => (0, 0),
+        };
+        let ts = match query.idle_since {
+            Some(_) => time_text(ValueRef::from(&newest.ts)).map_err(|error| damaged(error.to_string()))?,
+            None => String::new(),
+        };
         let head = CheckpointHead {
             ns: "".into(),
-            id: CheckpointId::new(row.get::<_, IdColumn>(2)?.0),
+            id: CheckpointId::new(newest.id()),
             parent: None,
-            ts: time_text(row.get_ref(3)?).map_err(|e| SqliteFault::corrupt("The newest checkpoint", e))?,
+            ts,
             metadata: Metadata {
-                source: *SOURCES
-                    .get(usize::from(source))
-                    .ok_or_else(|| SqliteFault::corrupt("The newest checkpoint", "its source is unknown"))?,
-                step: row.get(5)?,
+                source: newest.source,
+                step: newest.step,
                 parents,
                 user,
             },
             // Which nodes these are is not asked.
-            next: if next { vec![Name::from("")] } else { Vec::new() },
+            next: if newest.has_next {
+                vec![Name::from("")]
+            } else {
+                Vec::new()
+            },
             updated_channels: None,
-            interrupted: row.get::<_, Option<u32>>(8)?.unwrap_or(0),
-            failed: row.get::<_, Option<u32>>(9)?.unwrap_or(0),
+            interrupted,
+            failed,
         };
         Ok(ThreadSummary {
-            thread,
+            thread: newest.thread.clone(),
             head,
             created: String::new(),
             checkpoints: 0,

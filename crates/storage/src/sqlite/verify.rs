@@ -11,7 +11,8 @@ use crate::codec::record::Delta;
 
 use super::columns::IdColumn;
 use super::fault::SqliteFault;
-use super::reader::{Memo, Space, View, refs_of_writes};
+use super::reader::{Memo, View, refs_of_writes};
+use super::space::Space;
 use super::step_index;
 use super::store::{COLUMNS, Stored};
 use super::waiting;

@@ -14,7 +14,8 @@ use crate::codec::record::Rows;
 
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::SqliteFault;
-use super::reader::{Space, View};
+use super::reader::View;
+use super::space::Space;
 
 /// What the table is to hold.
 macro_rules! asked {

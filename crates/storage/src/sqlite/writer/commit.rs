@@ -221,6 +221,7 @@ impl Writer {
             decoder: self.part_store.decoder(),
             memo: Memo::default(),
             value_cache: None,
+            roster: None,
             hurry: false,
         }
     }
