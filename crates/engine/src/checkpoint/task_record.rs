@@ -173,25 +173,36 @@ pub(crate) fn shortened(expression: &str) -> Name {
 }
 
 impl RecordedValue {
+    /// Converts the value to its stored form: what is whole is stored as it is, and an object in one of its own, because
+    /// an object says what a large value was.
     pub(super) fn to_value(&self) -> Value {
         match self {
-            Self::Whole(value) => Value::Object([(key!("value"), value.clone())].into_iter().collect()),
-            Self::Large { size, hash } => {
-                let mut object = Object::new();
-                object.insert(key!("size"), size.map(|size| size as u64));
-                object.insert(key!("hash"), hash.clone());
-                Value::Object(object)
+            Self::Whole(value @ Value::Object(_)) => {
+                Object::of_distinct([(key!("value"), value.clone())]).into()
             }
+            Self::Whole(value) => value.clone(),
+            Self::Large { size, hash } => Object::of_distinct([
+                (key!("size"), size.map(|size| size as u64).into()),
+                (key!("hash"), hash.clone().into()),
+            ])
+            .into(),
         }
     }
 
     pub(super) fn from_value(value: &Value) -> Option<Self> {
-        if let Some(whole) = value.get("value") {
+        let Value::Object(entries) = value else {
+            return Some(Self::Whole(value.clone()));
+        };
+        // Earlier releases stored every value in an object.
+        if let Some(whole) = entries.get("value") {
             return Some(Self::Whole(whole.clone()));
         }
         Some(Self::Large {
-            size: value.get("size")?.as_u64().and_then(|size| size.try_into().ok()),
-            hash: value.get("hash")?.as_str().map(str::to_owned),
+            size: entries
+                .get("size")?
+                .as_u64()
+                .and_then(|size| size.try_into().ok()),
+            hash: entries.get("hash")?.as_str().map(str::to_owned),
         })
     }
 }
@@ -200,21 +211,31 @@ fn names(names: &[Name]) -> Value {
     Value::Array(names.iter().cloned().map(Value::String).collect())
 }
 
+/// Converts the targets of a decision to their stored form: one alone, which most decisions have, is no list.
+fn targets(to: &[Name]) -> Value {
+    match to {
+        [one] => Value::String(one.clone()),
+        all => names(all),
+    }
+}
+
 fn names_of(value: Option<&Value>) -> Vec<Name> {
-    let list = value.and_then(Value::as_array);
-    let texts = list.iter().flat_map(|list| list.iter()).filter_map(Value::as_str);
-    texts.map(Name::from).collect()
+    match value {
+        Some(Value::String(one)) => vec![one.clone()],
+        Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).map(Name::from).collect(),
+        _ => Vec::new(),
+    }
 }
 
 impl TriedCondition {
     fn to_value(&self) -> Value {
-        let mut entries = Object::new();
-        entries.insert(key!("label"), self.label.clone());
-        if let Some(expression) = &self.expression {
-            entries.insert(key!("expression"), expression.clone());
-        }
-        entries.insert(key!("held"), self.held);
-        Value::Object(entries)
+        let expression = self.expression.clone();
+        let entries = [
+            Some((key!("label"), self.label.clone().into())),
+            expression.map(|expression| (key!("expression"), expression.into())),
+            Some((key!("held"), self.held.into())),
+        ];
+        Object::of_distinct(entries.into_iter().flatten()).into()
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -241,37 +262,34 @@ impl Decision {
     }
 
     fn to_value(&self) -> Value {
-        let mut entries = Object::with_capacity(5);
-        if let Some(edge) = &self.edge {
-            entries.insert(key!("edge"), edge.clone());
-        }
-        entries.insert(key!("to"), names(&self.to));
-        if self.packets > 0 {
-            entries.insert(key!("packets"), self.packets as u64);
-        }
-        if let Some(reason) = &self.reason {
-            if let Some(expression) = &reason.expression {
-                entries.insert(key!("expression"), expression.clone());
-            }
-            if let Some(result) = &reason.result {
-                entries.insert(key!("result"), result.to_value());
-            }
-            if !reason.values.is_empty() {
-                let values = reason.values.iter();
-                let values: Object = values
-                    .map(|(key, value)| (key.clone(), value.to_value()))
-                    .collect();
-                entries.insert(key!("values"), values);
-            }
-            if !reason.conditions.is_empty() {
-                let conditions: List = reason.conditions.iter().map(TriedCondition::to_value).collect();
-                entries.insert(key!("conditions"), conditions);
-            }
-        }
-        if self.cut {
-            entries.insert(key!("cut"), true);
-        }
-        Value::Object(entries)
+        let reason = self.reason.as_ref();
+        let values = reason
+            .map(|reason| &reason.values)
+            .filter(|values| !values.is_empty());
+        let conditions = reason
+            .map(|reason| &reason.conditions)
+            .filter(|conditions| !conditions.is_empty());
+        let entries = [
+            self.edge.clone().map(|edge| (key!("edge"), edge.into())),
+            Some((key!("to"), targets(&self.to))),
+            (self.packets > 0).then(|| (key!("packets"), (self.packets as u64).into())),
+            reason
+                .and_then(|reason| reason.expression.clone())
+                .map(|expression| (key!("expression"), expression.into())),
+            reason
+                .and_then(|reason| reason.result.as_ref())
+                .map(|result| (key!("result"), result.to_value())),
+            values.map(|values| {
+                let values = values.iter().map(|(key, value)| (key.clone(), value.to_value()));
+                (key!("values"), Object::of_distinct(values).into())
+            }),
+            conditions.map(|conditions| {
+                let conditions: List = conditions.iter().map(TriedCondition::to_value).collect();
+                (key!("conditions"), conditions.into())
+            }),
+            self.cut.then(|| (key!("cut"), true.into())),
+        ];
+        Object::of_distinct(entries.into_iter().flatten()).into()
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -428,6 +446,48 @@ mod tests {
         assert_eq!(TaskRecord::from_value(&all.to_value()), all);
         assert!(TaskRecord::from_value(&json!({})).is_empty());
         assert!(TaskRecord::from_value(&json!(["anything"])).is_empty());
+    }
+
+    #[test]
+    fn what_earlier_releases_stored_is_read() {
+        let stored = json!({"decisions": [{
+            "edge": "a->b",
+            "to": ["b"],
+            "expression": "state.x > 1",
+            "result": {"value": true},
+            "values": {
+                "x": {"value": 2},
+                "o": {"value": {"value": 3}},
+                "y": {"size": 502, "hash": "00"},
+            },
+        }]});
+        let record = TaskRecord::from_value(&stored);
+        let [
+            Decision {
+                to,
+                reason: Some(reason),
+                ..
+            },
+        ] = &record.decisions[..]
+        else {
+            panic!("{record:?}");
+        };
+        assert_eq!(to[..], [Name::from("b")]);
+        assert_eq!(reason.result, Some(RecordedValue::Whole(json!(true))));
+        let large = RecordedValue::Large {
+            size: Some(502),
+            hash: Some("00".to_owned()),
+        };
+        let values = [
+            ("x".into(), RecordedValue::Whole(json!(2))),
+            ("o".into(), RecordedValue::Whole(json!({"value": 3}))),
+            ("y".into(), large),
+        ];
+        assert_eq!(reason.values[..], values);
+        // Stored again it is shorter, and the same.
+        let again = record.to_value();
+        assert!(again.to_string().len() < stored.to_string().len());
+        assert_eq!(TaskRecord::from_value(&again), record);
     }
 
     #[test]

@@ -102,11 +102,21 @@ impl Object {
     pub fn new() -> Self {
         Self::default()
     }
-    /// Creates an empty object that has room for `keys` keys.
-    pub(crate) fn with_capacity(keys: usize) -> Self {
-        let mut entries = ObjectEntries::default();
-        entries.list.reserve(keys);
-        Self(Arc::new(entries))
+    /// Creates an object of entries, no two of which have the same key.
+    pub(crate) fn of_distinct(entries: impl IntoIterator<Item = (Arc<str>, Value)>) -> Self {
+        let entries = entries.into_iter();
+        let mut all = ObjectEntries::default();
+        let (least, most) = entries.size_hint();
+        all.list.reserve(most.unwrap_or(least));
+        all.list.extend(entries);
+        debug_assert!(
+            (all.list.iter().enumerate()).all(|(place, (key, _))| all.place(key) == Some(place)),
+            "a key is there twice"
+        );
+        if all.list.len() > FEW {
+            all.index();
+        }
+        Self(Arc::new(all))
     }
     /// Returns the number of keys.
     pub fn len(&self) -> usize {

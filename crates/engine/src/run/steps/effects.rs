@@ -1,5 +1,7 @@
 //! What happens before a task whose work was begun or done already: it is used, done again, asked about, or not begun.
 
+use std::collections::BTreeMap;
+
 use super::Loop;
 use super::persist::StoreTime;
 use crate::base::failure::failure_of;
@@ -271,15 +273,25 @@ impl Loop {
 
     /// Returns the update that a task gives instead of the work of its node.
     pub(super) fn pinned(&self, place: usize) -> Option<&Value> {
-        let shared = &self.setup.shared;
         let task = &self.open.tasks[place];
-        let is_own = !shared.is_nested() && task.node.is_some() && !task.head.is_start();
-        is_own.then(|| shared.config.pinned.get(&task.name)).flatten()
+        let is_node = task.node.is_some() && !task.head.is_start();
+        self.all_pinned().filter(|_| is_node)?.get(&task.name)
+    }
+
+    /// Returns what nodes of this graph give instead of their work.
+    fn all_pinned(&self) -> Option<&BTreeMap<Name, Value>> {
+        let shared = &self.setup.shared;
+        let pinned = match (shared.is_nested(), &self.setup.origin) {
+            (false, _) => &shared.config.pinned,
+            (true, Some(origin)) => shared.config.pinned_within.get(origin)?,
+            (true, None) => return None,
+        };
+        (!pinned.is_empty()).then_some(pinned)
     }
 
     /// Gives the tasks whose output is pinned that output. One that takes over from a failed task works.
     pub(super) fn take_pinned(&mut self) {
-        if self.setup.shared.config.pinned.is_empty() {
+        if self.all_pinned().is_none() {
             return;
         }
         for place in 0..self.open.tasks.len() {

@@ -202,6 +202,7 @@ impl Loop {
                 shown,
                 breaks_before,
                 breaks_after,
+                origin: graph.origin.clone(),
                 shared: Arc::new(shared),
             },
         })

@@ -33,6 +33,7 @@ pub(super) struct Setup {
     pub(super) shown: Shown,
     pub(super) breaks_before: Vec<Name>,
     pub(super) breaks_after: Vec<Name>,
+    pub(super) origin: Option<Name>,
 }
 
 /// Place in its thread from which a run starts.
