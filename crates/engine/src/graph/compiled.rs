@@ -32,6 +32,7 @@ pub struct Graph {
     pub(crate) interrupt_before: Vec<Name>,
     pub(crate) interrupt_after: Vec<Name>,
     pub(crate) invariants: Arc<[Breakpoint]>,
+    pub(crate) origin: Option<Name>,
 }
 
 impl fmt::Debug for Graph {
@@ -58,6 +59,7 @@ impl Graph {
             interrupt_before: Vec::new(),
             interrupt_after: Vec::new(),
             invariants: [].into(),
+            origin: None,
         }
     }
 
@@ -77,6 +79,24 @@ impl Graph {
     pub fn with_persistence(mut self, persistence: Persistence) -> Self {
         self.persistence = persistence;
         self
+    }
+
+    /// Sets where the graph comes from, such as its file: a run finds what is [pinned](crate::RunConfig::pinned_within) in
+    /// it by that, wherever it runs inside another graph.
+    pub fn with_origin(mut self, origin: impl Into<Name>) -> Self {
+        self.origin = Some(origin.into());
+        self
+    }
+
+    /// Returns where the graph comes from.
+    pub fn origin(&self) -> Option<&Name> {
+        self.origin.as_ref()
+    }
+
+    /// Returns the graphs that its nodes run, each with the node.
+    pub fn nested(&self) -> impl Iterator<Item = (&Name, &Graph)> {
+        let nodes = self.plan.nodes.iter();
+        nodes.flat_map(|node| node.more().graphs.iter().map(move |graph| (&node.name, graph)))
     }
 
     /// Sets the nodes before which the graph stops, unless a run overrides this; `*` means all.

@@ -83,6 +83,8 @@ pub struct RunConfig {
     /// What nodes of the outermost graph write instead of running, by node: an update of the state each, as the node would
     /// return it. Its edges lead on from that. Its effect is not done, and nothing of it is cached.
     pub pinned: BTreeMap<Name, Value>,
+    /// The same for graphs within it, at any depth, by their [origin](crate::Graph::with_origin).
+    pub pinned_within: BTreeMap<Name, BTreeMap<Name, Value>>,
     /// The run context: what nodes read and no node writes, such as who asks or which database to use. It is not stored:
     /// each run of a thread is given its own. Nothing and an empty object both mean that there is none. A graph that
     /// declares a [`ContextSchema`](crate::graph::ContextSchema) checks it when the run begins.
@@ -152,6 +154,7 @@ impl Default for RunConfig {
             durability: Durability::default(),
             metadata: Object::new(),
             pinned: BTreeMap::new(),
+            pinned_within: BTreeMap::new(),
             context: Value::Null,
             configurable: Object::new(),
             tags: Vec::new(),
@@ -298,6 +301,11 @@ impl RunConfig {
     /// Sets what nodes [write instead of running](Self#structfield.pinned).
     pub fn pinned(mut self, pinned: BTreeMap<Name, Value>) -> Self {
         self.pinned = pinned;
+        self
+    }
+    /// Sets what nodes of graphs within it [write instead of running](Self#structfield.pinned_within).
+    pub fn pinned_within(mut self, pinned: BTreeMap<Name, BTreeMap<Name, Value>>) -> Self {
+        self.pinned_within = pinned;
         self
     }
     /// Sets the [run context](Self#structfield.context).

@@ -135,7 +135,36 @@ async fn a_pinned_effect_was_not_done() {
 }
 
 #[tokio::test]
-async fn a_graph_within_another_has_no_pinned_nodes() {
+async fn a_graph_within_others_has_the_pinned_nodes_of_its_origin() {
+    let fetched = Arc::new(AtomicUsize::new(0));
+    let around = |inner: &Graph| {
+        on_memory(
+            StateGraph::new()
+                .channel("n", ChannelSpec::last_value())
+                .channel("log", ChannelSpec::append())
+                .subgraph("sub", inner)
+                .edge(START, "sub"),
+        )
+    };
+    let inner = graph(&fetched, NodeOptions::new()).with_origin("inner");
+    let outer = around(&around(&inner));
+    let of = |origin: &str| {
+        let nodes = BTreeMap::from([("fetch".into(), json!({"n": 9, "log": ["pinned"]}))]);
+        RunConfig::on(origin).pinned_within(BTreeMap::from([(origin.into(), nodes)]))
+    };
+    assert_eq!(log(&outer, of("inner")).await, json!(["pinned", "big"]));
+    assert_eq!(fetched.load(Ordering::SeqCst), 0);
+    assert_eq!(log(&outer, of("another")).await, json!(["worked", "small"]));
+    let (node, middle) = outer.nested().next().unwrap();
+    assert_eq!((&**node, middle.origin()), ("sub", None));
+    let origins = middle
+        .nested()
+        .map(|(_, graph)| graph.origin().map(|origin| &**origin));
+    assert_eq!(origins.collect::<Vec<_>>(), [Some("inner")]);
+}
+
+#[tokio::test]
+async fn a_graph_within_another_has_no_pinned_nodes_of_the_outermost() {
     let fetched = Arc::new(AtomicUsize::new(0));
     let inner = graph(&fetched, NodeOptions::new());
     let outer = on_memory(

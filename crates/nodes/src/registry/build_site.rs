@@ -76,7 +76,7 @@ impl BuildSite<'_> {
                 )
                 .at(format!("/config{pointer}"))
             })?;
-        let graph = built.graph.with_persistence(persistence);
+        let graph = (built.graph.with_persistence(persistence)).with_origin(nested.path.to_string_lossy());
         let mut runs = self.runs.borrow_mut();
         runs.graphs.push(graph.clone());
         runs.files.push((nested.path.clone(), nested.stamp.clone()));

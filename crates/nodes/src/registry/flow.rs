@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use superstep_document::{Diagnostic, Edge, NodeSpec, Reducer, text};
+use superstep_document::{Diagnostic, Edge, Join, NodeSpec, Reducer, Text, text};
 
 use super::check::Findings;
 use crate::state::schema::Keys;
@@ -53,8 +53,17 @@ const FAR: usize = 16;
 /// The nodes that follow a node, joins aside: a join waits, so what follows it is not in step with anything.
 type Successors<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
 
-/// Two nodes (in order) and the key they both write.
-type WriteConflict = (String, String, String);
+/// Nodes that a warning names.
+const NAMED: usize = 3;
+
+/// Writes of one super-step to the same key.
+#[derive(Default)]
+struct ParallelWrites<'a> {
+    /// Nodes of which several tasks run in one step, with the keys that they write.
+    repeated: BTreeSet<(&'a str, &'a str)>,
+    /// By key, the nodes that run in the same step as another one that writes it.
+    together: BTreeMap<&'a str, BTreeSet<&'a str>>,
+}
 
 /// Warns where two tasks of one super-step write the same `overwrite` key, as far as the drawing shows.
 pub(super) fn parallel_writers(
@@ -79,7 +88,7 @@ pub(super) fn parallel_writers(
     }
     let mut successors = Successors::new();
     let mut always = Successors::new();
-    let mut found: BTreeSet<WriteConflict> = BTreeSet::new();
+    let mut found = ParallelWrites::default();
     let mut seen = HashSet::new();
     for (_, edge) in edges
         .iter()
@@ -93,7 +102,7 @@ pub(super) fn parallel_writers(
         }
         if let Edge::Each { to, .. } = edge {
             let keys = writes.get(to.as_str()).into_iter().flatten();
-            found.extend(keys.map(|key| (to.clone(), to.clone(), (*key).to_owned())));
+            found.repeated.extend(keys.map(|key| (to.as_str(), *key)));
         }
     }
     for targets in always.values().filter(|targets| targets.len() > 1) {
@@ -104,7 +113,7 @@ pub(super) fn parallel_writers(
                 for key in writes.get(target).into_iter().flatten() {
                     let other = *first.entry(key).or_insert(target);
                     if other != target {
-                        found.insert((other.to_owned(), target.to_owned(), (*key).to_owned()));
+                        found.together.entry(key).or_default().extend([other, target]);
                     }
                 }
             }
@@ -116,41 +125,48 @@ pub(super) fn parallel_writers(
             }
         }
     }
-    let met = found
-        .iter()
-        .map(|(left, right, key)| overwritten(left, right, key));
-    findings.problems.extend(met);
+    let repeated = found.repeated.iter().map(|(node, key)| repeats(node, key));
+    let together = found.together.iter().map(|(key, nodes)| overwritten(key, nodes));
+    findings.problems.extend(repeated.chain(together));
 }
 
-/// Creates the diagnostic of two nodes of a step that overwrite the same key, or of one that runs more than once in it.
-fn overwritten(left: &str, right: &str, key: &str) -> Diagnostic {
-    let (message, remedy) = if left == right {
-        (
-            text!(
-                "Node `{left}` runs once per item, and each run overwrites `{key}`.",
-                left,
-                key
-            ),
-            text!(
-                "Give `{key}` a reducer such as `append`, or write another key.",
-                key
-            ),
-        )
-    } else {
-        (
-            text!(
-                "Nodes `{left}` and `{right}` run in the same step and both overwrite `{key}`.",
-                left,
-                right,
-                key
-            ),
-            text!(
-                "Give `{key}` a reducer, or let the nodes run one after the other.",
-                key
-            ),
-        )
+/// Creates the diagnostic of a node that runs more than once in a step.
+fn repeats(node: &str, key: &str) -> Diagnostic {
+    let message = text!(
+        "Node `{node}` runs once per item, and each run overwrites `{key}`.",
+        node,
+        key
+    );
+    let remedy = text!(
+        "Give `{key}` a reducer such as `append`, or write another key.",
+        key
+    );
+    Diagnostic::warning("parallel-writers", format!("node:{node}"), message, remedy)
+}
+
+/// Creates the diagnostic of nodes of a step that overwrite the same key: one for all of them, at the second.
+fn overwritten(key: &str, nodes: &BTreeSet<&str>) -> Diagnostic {
+    let named = nodes.iter().take(NAMED).map(|node| format!("`{node}`"));
+    let names = Text::list(Join::Comma, named);
+    let message = match nodes.len().saturating_sub(NAMED) {
+        0 => text!(
+            "Nodes that run in the same step overwrite `{key}`: {names}.",
+            key,
+            names
+        ),
+        more => text!(
+            "Nodes that run in the same step overwrite `{key}`: {names} and {more} more.",
+            key,
+            names,
+            more
+        ),
     };
-    Diagnostic::warning("parallel-writers", format!("node:{right}"), message, remedy)
+    let remedy = text!(
+        "Give `{key}` a reducer, or let the nodes run one after the other.",
+        key
+    );
+    let place = nodes.iter().nth(1).copied().unwrap_or_default();
+    Diagnostic::warning("parallel-writers", format!("node:{place}"), message, remedy)
 }
 
 /// Follows two branches that start in the same step side by side, and says where they write the same key at once.
@@ -160,7 +176,7 @@ fn meet<'a>(
     successors: &Successors<'a>,
     writes: &HashMap<&'a str, BTreeSet<&'a str>>,
     seen: &mut HashSet<(BTreeSet<&'a str>, BTreeSet<&'a str>)>,
-    found: &mut BTreeSet<WriteConflict>,
+    found: &mut ParallelWrites<'a>,
 ) {
     let (mut lefts, mut rights) = (BTreeSet::from([left]), BTreeSet::from([right]));
     for _ in 0..FAR {
@@ -169,12 +185,10 @@ fn meet<'a>(
         }
         for a in &lefts {
             for b in rights.iter().filter(|b| *b != a) {
-                let (first, second) = if a < b { (*a, *b) } else { (*b, *a) };
-                if let (Some(one), Some(other)) = (writes.get(first), writes.get(second)) {
-                    found.extend(
-                        one.intersection(other)
-                            .map(|key| (first.into(), second.into(), (*key).into())),
-                    );
+                if let (Some(one), Some(other)) = (writes.get(a), writes.get(b)) {
+                    for key in one.intersection(other) {
+                        found.together.entry(key).or_default().extend([*a, *b]);
+                    }
                 }
             }
         }

@@ -1,14 +1,14 @@
 //! The beginning of a run: its thread is taken and claimed, its graph is built, and what it begins with is checked before
 //! anything of it is noted.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use superstep::checkpoint::ClaimRequest;
 use superstep::run::StepTask;
 use superstep::value::Object;
-use superstep::{CheckpointId, Name, RunConfig, StreamMode, Value};
+use superstep::{CheckpointId, Graph, Name, RunConfig, StreamMode, Value};
 
 use super::TakenThread;
 use super::effects;
@@ -91,6 +91,8 @@ impl Workbench {
         let start = self.start_of(&thread_id, action, passed, &built).await?;
         let start = self.renamed_start(&thread_id, start, &renamed).await?;
         let pinned = self.pinned_for(&mut request, &built)?;
+        let mut names = BTreeSet::new();
+        pinned.name(&built.graph, "", &mut names);
         let run = self.new_run(&thread_id);
         let of = RunOf {
             thread: &thread_id,
@@ -98,7 +100,7 @@ impl Workbench {
             document: &built.source.document,
             origin: &Origin {
                 labels,
-                pinned: pinned.keys().map(ToString::to_string).collect(),
+                pinned: names.into_iter().collect(),
                 ..self.origin(&built.source, &models)
             },
             claim: Some(claim),
@@ -108,7 +110,8 @@ impl Workbench {
         };
         let mut config = of.config();
         config.context = given;
-        config.pinned = pinned;
+        config.pinned = pinned.own;
+        config.pinned_within = pinned.within;
         choose(&mut config, &request, &built, handed.as_ref())?;
         self.runs.count_on(&thread_id, goes_on, &config.breakpoints);
         let input = start.apply(&mut config);
@@ -214,20 +217,31 @@ impl Workbench {
         }
     }
 
-    /// Returns the values that nodes write instead of running: those of the request, or those kept for the graph.
-    /// Values of nodes that are gone are ignored.
-    fn pinned_for(&self, request: &mut StartRun, built: &Built) -> Result<BTreeMap<Name, Value>, Problem> {
-        let pinned = match request.pinned.take() {
-            Some(pinned) => pinned,
-            None => self.ledger.pins(&self.ledger.followed(&built.source.key)?)?,
+    /// Returns the values that nodes write instead of running: those of the request, or those kept for the graph and for
+    /// the graphs within it. Values of nodes that are gone are ignored.
+    fn pinned_for(&self, request: &mut StartRun, built: &Built) -> Result<Pinned, Problem> {
+        if let Some(given) = request.pinned.take() {
+            return Ok(Pinned {
+                own: known(given, &built.graph),
+                within: BTreeMap::new(),
+            });
+        }
+        let kept = self.ledger.pins(&self.ledger.followed(&built.source.key)?)?;
+        let mut pinned = Pinned {
+            own: known(kept, &built.graph),
+            within: BTreeMap::new(),
         };
-        let known: HashSet<&str> = built.graph.node_names().map(|name| &**name).collect();
-        let pinned = pinned
-            .into_iter()
-            .filter(|(node, _)| known.contains(node.as_str()));
-        Ok(pinned
-            .map(|(node, output)| (Name::from(node), Value::from(output)))
-            .collect())
+        let mut graphs: Vec<&Graph> = vec![&built.graph];
+        while let Some(graph) = graphs.pop() {
+            graphs.extend(graph.nested().map(|(_, nested)| nested));
+            let Some(origin) = graph.origin().filter(|&one| !pinned.within.contains_key(one)) else {
+                continue;
+            };
+            let kept = known(self.ledger.pins(origin)?, graph);
+            pinned.within.insert(origin.clone(), kept);
+        }
+        pinned.within.retain(|_, nodes| !nodes.is_empty());
+        Ok(pinned)
     }
 
     /// Returns the title of the thread; for a new thread, its first input.
@@ -308,6 +322,46 @@ impl Workbench {
         self.ledger.keep_context(&run.thread_id, context)?;
         self.ledger.run_began(run)
     }
+}
+
+/// Outputs that nodes of a run write instead of running.
+struct Pinned {
+    /// Of the graph itself.
+    own: BTreeMap<Name, Value>,
+    /// Of graphs within it, by their files.
+    within: BTreeMap<Name, BTreeMap<Name, Value>>,
+}
+
+impl Pinned {
+    /// Names the pinned nodes of a graph and of those within it, each after the nodes around it.
+    fn name(&self, graph: &Graph, around: &str, names: &mut BTreeSet<String>) {
+        let of = match around {
+            "" => Some(&self.own),
+            _ => graph.origin().and_then(|origin| self.within.get(origin)),
+        };
+        names.extend(
+            of.into_iter()
+                .flat_map(BTreeMap::keys)
+                .map(|node| format!("{around}{node}")),
+        );
+        if self.within.is_empty() {
+            return;
+        }
+        for (node, nested) in graph.nested() {
+            self.name(nested, &format!("{around}{node}/"), names);
+        }
+    }
+}
+
+/// Returns the outputs whose nodes are in the graph.
+fn known(pinned: BTreeMap<String, Json>, graph: &Graph) -> BTreeMap<Name, Value> {
+    let known: HashSet<&str> = graph.node_names().map(|name| &**name).collect();
+    let pinned = pinned
+        .into_iter()
+        .filter(|(node, _)| known.contains(node.as_str()));
+    pinned
+        .map(|(node, output)| (Name::from(node), Value::from(output)))
+        .collect()
 }
 
 /// Names the checkpoint that a run goes on from; the newest when it is `None`.

@@ -115,6 +115,11 @@ impl Runs {
         }
     }
 
+    /// Forgets what is kept of the runs of a thread that is gone.
+    pub(crate) fn forget(&self, thread_id: &str) {
+        self.points.lock().remove(thread_id);
+    }
+
     fn with(&self, thread_id: &str, change: impl FnOnce(&mut Active)) {
         if let Some(active) = self.lock().get_mut(thread_id) {
             change(active);
@@ -254,6 +259,25 @@ mod tests {
     use superstep::checkpoint::{ClaimId, ClaimView, Holder};
 
     use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_breakpoints_of_a_thread_are_forgotten_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let workbench = Workbench::open(crate::Options::new(dir.path().to_owned()))
+            .await
+            .unwrap();
+        let points: Arc<[Breakpoint]> = [Breakpoint::new(
+            "here",
+            superstep::run::BreakpointPlace::Before("a".into()),
+        )]
+        .into();
+        for thread in ["goes", "stays"] {
+            workbench.runs.count_on(thread, false, &points);
+        }
+        workbench.forget_thread("goes").unwrap();
+        let kept: Vec<String> = workbench.runs.points.lock().keys().cloned().collect();
+        assert_eq!(kept, ["stays"]);
+    }
 
     #[test]
     fn a_run_that_another_program_kept_from_the_thread_is_no_failure_of_the_thread() {

@@ -8,6 +8,7 @@ use superstep::checkpoint::{Keep, Progress, Pruning, Removal};
 use superstep::{CheckpointId, ThreadId};
 
 use crate::Workbench;
+use crate::base::notes::checked_note;
 use crate::ledger::{Bookmark, ThreadRow};
 use crate::wire::{
     AppEvent, BookmarkCheckpoint, CheckpointView, CopyThread, DamageView, IntegrityView, KeepRule,
@@ -17,8 +18,6 @@ use superstep_document::text;
 
 /// Lost branches that are named.
 const BRANCHES: usize = 100;
-/// Bytes of the note of a bookmark.
-const LONGEST_NOTE: usize = 16 * 1024;
 
 impl From<KeepRule> for Keep {
     fn from(rule: KeepRule) -> Self {
@@ -72,13 +71,7 @@ impl Workbench {
         if name.as_deref() == Some("") {
             return Err(Problem::invalid(text!("The bookmark has no name.")).remedy(text!("Type a name.")));
         }
-        let note = request.note.unwrap_or_default().trim().to_owned();
-        if note.len() > LONGEST_NOTE {
-            return Err(
-                Problem::invalid(text!("The note has more than {most} bytes.", most = LONGEST_NOTE))
-                    .remedy(text!("Shorten it.")),
-            );
-        }
+        let note = checked_note(&request.note.unwrap_or_default())?;
         let bookmark = name.map(|name| Bookmark { name, note });
         self.ledger
             .bookmark(&request.thread_id, &request.checkpoint_id, bookmark.as_ref())?;

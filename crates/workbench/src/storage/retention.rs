@@ -152,7 +152,7 @@ impl Workbench {
         };
         match oldest {
             Some(oldest) => self.ledger.forget_before(thread.as_str(), oldest.id.as_str()),
-            None => self.ledger.delete_thread(thread.as_str()),
+            None => self.forget_thread(thread.as_str()),
         }
     }
 
@@ -191,7 +191,7 @@ impl Workbench {
             let thread = ThreadId::from(thread.as_str());
             let there = self.saver().thread(&thread).await;
             if there?.is_none() {
-                self.ledger.delete_thread(thread.as_str())?;
+                self.forget_thread(thread.as_str())?;
                 forgotten += 1;
             }
         }

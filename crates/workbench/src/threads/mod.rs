@@ -188,13 +188,19 @@ impl Workbench {
             &by,
         )
         .await?;
-        self.ledger.delete_thread(&request.thread_id)?;
+        self.forget_thread(&request.thread_id)?;
         self.indexing.note_removed();
         self.publish_inbox(Some(&request.thread_id));
         self.hub.publish(AppEvent::ThreadDeleted {
             thread_id: request.thread_id,
         });
         Ok(Empty {})
+    }
+
+    /// Forgets what is kept of a thread beside its checkpoints, which are gone.
+    pub(crate) fn forget_thread(&self, thread_id: &str) -> Result<(), Problem> {
+        self.runs.forget(thread_id);
+        self.ledger.delete_thread(thread_id)
     }
 
     pub(crate) async fn thread_checkpoints(

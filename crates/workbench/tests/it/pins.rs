@@ -129,3 +129,70 @@ async fn what_cannot_be_pinned_is_refused() {
         assert!(refused.message.contains(says), "{refused:?}");
     }
 }
+
+/// A graph file with one node, which runs another graph file.
+fn around(node: &str, graph: &str) -> Value {
+    json!({
+        "format": "superstep/1", "name": format!("Around {graph}"),
+        "state": {"n": {"type": "integer"}, "size": {"type": "string"}},
+        "nodes": {node: {"kind": "graph", "config": {"graph": graph}}},
+        "edges": [{"from": "__start__", "to": node}]
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_graph_within_others_uses_its_own_pins_and_the_run_names_them_by_the_nodes_around() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let path = |name: &str| dir.path().canonicalize().unwrap().join(name);
+    let inner = app.draft("Fetching", records()).await;
+    app.ok(
+        "graph.save",
+        json!({"graphId": inner, "path": path("inner.json")}),
+    )
+    .await;
+    std::fs::write(path("middle.json"), around("sub", "inner.json").to_string()).unwrap();
+    std::fs::write(path("outer.json"), around("desk", "middle.json").to_string()).unwrap();
+    let opened = app.ok("graph.open", json!({"path": path("outer.json")})).await;
+    let outer = opened["graphId"].as_str().unwrap();
+
+    let (thread, state, worked) = run(&mut app, outer).await;
+    assert_eq!((&state["size"], worked), (&json!("small"), 1));
+    assert_eq!(thread.get("pinned"), None);
+
+    for node in ["fetch", "gone"] {
+        let set = json!({"graph": path("inner.json"), "node": node, "output": {"n": 9}});
+        app.ok("pins.set", set).await;
+    }
+    let (thread, state, worked) = run(&mut app, outer).await;
+    assert_eq!((&state["size"], worked), (&json!("big"), 0));
+    assert_eq!(thread["pinned"], json!(["desk/sub/fetch"]));
+
+    // A run that is given its own pins, as the command line does, uses no others.
+    let given = json!({"graphId": outer, "action": {"type": "input", "input": {}}, "pinned": {}});
+    let (own, happened) = app.run(given).await;
+    let custom = |event: &&AppEvent| matches!(event, AppEvent::Custom { .. });
+    assert_eq!(happened.iter().filter(custom).count(), 1);
+    let id = own["threadId"].as_str().unwrap();
+    assert_eq!(
+        app.ok("thread.get", json!({"threadId": id})).await.get("pinned"),
+        None
+    );
+
+    // The pin of a graph outside means no node of one inside.
+    app.ok("pins.set", json!({"graph": path("inner.json"), "node": "fetch"}))
+        .await;
+    let set = json!({"graph": path("outer.json"), "node": "fetch", "output": {"n": 9}});
+    app.ok("pins.set", set).await;
+    let (thread, state, worked) = run(&mut app, outer).await;
+    assert_eq!((&state["size"], worked), (&json!("small"), 1));
+    assert_eq!(thread.get("pinned"), None);
+
+    // The node of a graph outside covers everything within it.
+    let set = json!({"graph": path("middle.json"), "node": "sub", "output": {"size": "pinned"}});
+    app.ok("pins.set", set).await;
+    let (thread, state, worked) = run(&mut app, outer).await;
+    assert_eq!((&state["size"], worked), (&json!("pinned"), 0));
+    assert_eq!(thread["pinned"], json!(["desk/sub"]));
+    app.close().await;
+}

@@ -1,6 +1,7 @@
 /**
- * Pinned outputs of the open graph: what its nodes write in runs instead of working. They belong to the graph and not to one
- * window, as breakpoints do: the workbench keeps them, and every window shows what is kept.
+ * Pinned outputs of the open graph and of graphs that are shown within it: what their nodes write in runs instead of working.
+ * They belong to the graph and not to one window, as breakpoints do: the workbench keeps them, and every window shows what is
+ * kept.
  */
 import { create } from "zustand";
 import type { PinnedTask } from "../../ipc/bindings/PinnedTask";
@@ -13,15 +14,26 @@ import { useSession } from "../../state/session";
 import { showProblem, showToast } from "../../state/toasts";
 import { nodeName } from "../parts/format";
 
-const NONE: Pins["nodes"] = {};
-const useStore = create<{ readonly graph: string | null; readonly nodes: Pins["nodes"] }>(() => ({
-  graph: null,
-  nodes: NONE,
-}));
+interface Kept {
+  /** The open graph. */
+  readonly graph: string | null;
+  /** By graph; those that nothing shows are not read. */
+  readonly of: Readonly<Record<string, Pins["nodes"]>>;
+}
 
-/** What a node writes instead of working; nothing when it works. */
-export function usePin(node: string): ValueView | undefined {
-  return useStore((store) => store.nodes[node]);
+const NONE: Pins["nodes"] = {};
+const useStore = create<Kept>(() => ({ graph: null, of: {} }));
+
+/** What a node writes instead of working, in the open graph or in one within it; nothing when it works. */
+export function usePin(node: string, graph?: string): ValueView | undefined {
+  return useStore((store) => store.of[graph ?? store.graph ?? ""]?.[node]);
+}
+
+/** Reads what is pinned in a graph that is shown within the open one, and follows it. */
+export function followPinsOf(graph: string): void {
+  if (graph in useStore.getState().of) return;
+  useStore.setState(({ of }) => ({ of: { ...of, [graph]: NONE } }));
+  void read(graph);
 }
 
 async function set(change: Omit<SetPin, "graph">): Promise<boolean> {
@@ -52,13 +64,17 @@ export async function unpin(node: string): Promise<void> {
 
 /** A node is called otherwise; its pin goes along. */
 export function renamePin(from: string, to: string): void {
-  if (useStore.getState().nodes[from] !== undefined) void set({ node: from, renamed: to });
+  const { graph, of } = useStore.getState();
+  if (of[graph ?? ""]?.[from] !== undefined) void set({ node: from, renamed: to });
 }
 
-async function read(): Promise<void> {
+function readOpen(): void {
   const graph = useSession.getState().graphKey;
-  useStore.setState((now) => (now.graph === graph ? now : { graph, nodes: NONE }));
-  if (graph === null) return;
+  useStore.setState({ graph });
+  if (graph !== null) void read(graph);
+}
+
+async function read(graph: string): Promise<void> {
   try {
     receive(await rpc("pins.get", { graph }));
   } catch (problem) {
@@ -67,7 +83,15 @@ async function read(): Promise<void> {
 }
 
 function receive({ graph, nodes }: Pins): void {
-  if (graph === useSession.getState().graphKey) useStore.setState({ graph, nodes });
+  const isOpen = graph === useSession.getState().graphKey;
+  if (isOpen || graph in useStore.getState().of)
+    useStore.setState(({ of }) => ({ of: { ...of, [graph]: nodes } }));
+}
+
+function readAgain(): void {
+  readOpen();
+  const { graph, of } = useStore.getState();
+  for (const other of Object.keys(of)) if (other !== graph) void read(other);
 }
 
 let following = false;
@@ -76,17 +100,14 @@ let following = false;
 export function followPins(): void {
   if (following) return;
   following = true;
-  subscribe(
-    (events) => {
-      for (const event of events) {
-        if (event.type === "pins") receive(event.pins);
-        else if (event.type === "changed" && event.threads) void read();
-      }
-    },
-    () => void read(),
-  );
+  subscribe((events) => {
+    for (const event of events) {
+      if (event.type === "pins") receive(event.pins);
+      else if (event.type === "changed" && event.threads) readAgain();
+    }
+  }, readAgain);
   useSession.subscribe((now, before) => {
-    if (now.graphKey !== before.graphKey) void read();
+    if (now.graphKey !== before.graphKey) readOpen();
   });
-  void read();
+  readOpen();
 }
