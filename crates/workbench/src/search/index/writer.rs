@@ -373,12 +373,10 @@ async fn newer(saver: &dyn Checkpointer, newest: &str) -> Result<Vec<ThreadSumma
     let mut size = 1;
     loop {
         let page = list(saver, found.last().map(ThreadSummary::place), size).await?;
-        let listed = page.len();
+        let known = found.len();
         found.extend(page.into_iter().filter(|thread| thread.head.id.as_str() > newest));
-        if listed < size || found.last().is_none_or(|last| last.head.id.as_str() <= newest) {
-            return Ok(found);
-        }
-        if listed == 0 {
+        // The list is in order: a page that is not full of newer threads has reached those that are known.
+        if found.len() - known < size {
             return Ok(found);
         }
         size = LISTED;

@@ -267,3 +267,32 @@ async fn a_thread_that_grows_often_keeps_all_its_words() {
         }
     }
 }
+
+#[tokio::test]
+async fn newer_threads_are_listed_up_to_the_newest_known_one_of_many() {
+    let dir = tempfile::tempdir().unwrap();
+    // A saver that waits, so that a list without an end can be broken off.
+    let url = format!("sqlite:{}", dir.path().join("t.db").display());
+    let saver = superstep_storage::open(&url).await.unwrap().checkpointer;
+    let store = async |number: usize| {
+        let draft = superstep_suites::Draft::root(superstep_suites::id(number as u64));
+        draft.store(&*saver, &format!("t{number}"), "").await.unwrap();
+    };
+    for number in 1..=LISTED + 1 {
+        store(number).await;
+    }
+    let newest = list(&*saver, None, 1).await.unwrap()[0].head.id.to_string();
+    for count in 0..3 {
+        if count > 0 {
+            store(LISTED + 1 + count).await;
+        }
+        let found = tokio::time::timeout(Duration::from_secs(20), newer(&*saver, &newest)).await;
+        let found = found.expect("known threads end the list").unwrap();
+        let names: Vec<&str> = found.iter().map(|thread| thread.thread.as_str()).collect();
+        let expected: Vec<String> = (1..=count)
+            .rev()
+            .map(|more| format!("t{}", LISTED + 1 + more))
+            .collect();
+        assert_eq!(names, expected);
+    }
+}
