@@ -201,3 +201,64 @@ test("an MCP server is given variables and headers that name secrets", async ({ 
   await app.id("server-how").fill("https://mcp.example.org/mcp");
   await expect(form).toContainText("Sent to the address.");
 });
+
+test("a pasted key of several lines reaches a body as it is, and no line of it is read", async ({ app, page }) => {
+  const lines = ["MIIEe2eLineOne/4711+a", "MIIEe2eLineTwo/0815+b", "x9=="];
+  const pem = ["-----BEGIN PRIVATE KEY-----", ...lines, "-----END PRIVATE KEY-----"].join("\r\n");
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      bodies.push(body);
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ lines: body.split("\n") }));
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  const { port } = server.address() as { port: number };
+  try {
+    const { nodes, ...rest } = graph(`127.0.0.1:${port}`);
+    const { headers: _headers, ...config } = nodes.fetch.config;
+    await app.openGraph({ ...rest, nodes: { fetch: { kind: "http", config: { ...config, method: "POST", body: "'${SHOP_PEM}'" } } } });
+    await app.node("fetch").click();
+    await app.id("secret-enter-SHOP_PEM").click();
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.evaluate((text) => navigator.clipboard.writeText(text), `${pem}\r\n`);
+    const value = app.id("secret-value");
+    await expect(value).toHaveAttribute("type", "password");
+    await page.keyboard.press("Control+v");
+    await expect(value).toHaveJSProperty("tagName", "TEXTAREA");
+    await expect(value).toBeFocused();
+    await expect(value).toHaveCSS("-webkit-text-security", "disc");
+    await expect(app.id("secret-dialog")).toContainText("5 lines");
+    await app.picture("secret-lines", ["light", "dark"]);
+    await app.id("secret-show").click();
+    await expect(value).toHaveCSS("-webkit-text-security", "none");
+    await app.picture("secret-lines-shown", ["light", "dark"]);
+    await app.id("secret-save").click();
+    await expect(app.id("secret-dialog")).toHaveCount(0);
+
+    await app.id("use-debug").click();
+    await app.id("run").click();
+    await app.id("run-start").click();
+    await app.id(`trust-want-host-127.0.0.1:${port}`).check();
+    await app.id(`trust-want-key-SHOP_PEM@127.0.0.1:${port}`).check();
+    await app.id("trust-allow").click();
+    await app.status("done");
+    expect(bodies.map((body) => body.trimEnd())).toEqual([pem.replaceAll("\r\n", "\n")]);
+    // The server answered with its lines.
+    await app.showState();
+    await expect(app.id("state-inspector")).toContainText("orders");
+    const { threads } = await app.rpc<{ threads: { threadId: string }[] }>("thread.list", { limit: 10 });
+    const state = JSON.stringify(await app.rpc("thread.snapshot", { threadId: threads[0]?.threadId ?? "" }));
+    expect(state).toContain('"[secret]","[secret]","x9=="');
+    const shown = await page.content();
+    for (const line of lines.slice(0, 2)) {
+      expect(holding(app, line), "files of the data folder").toEqual([]);
+      for (const text of [shown, state]) expect(text).not.toContain(line);
+    }
+  } finally {
+    server.close();
+  }
+});

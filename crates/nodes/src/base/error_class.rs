@@ -25,6 +25,7 @@ lasting! {
     MODEL_SETUP = "ModelSetupError",
     ROUTE = "RouteError",
     SEARCH = "SearchError",
+    SECRET_LINES = "SecretLinesError",
     SECRET_MISSING = "SecretMissingError",
     STORE = "StoreError",
     TOOLS_INPUT = "ToolsInputError",

@@ -48,6 +48,11 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns whether a value has several lines, so that no header takes it.
+pub(crate) fn several_lines(value: &str) -> bool {
+    value.trim().contains(['\n', '\r'])
+}
+
 /// A reference that was taken out of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {

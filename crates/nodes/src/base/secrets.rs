@@ -133,26 +133,19 @@ fn known() -> RwLockReadGuard<'static, Known> {
     KNOWN.read()
 }
 
-/// Notes a secret, also as JSON text and addresses have it.
+/// Notes a secret, also as JSON text and addresses have it, and the parts in which one of several lines is printed.
 pub fn note(secret: &str) {
     let secret = secret.trim();
     if secret.len() < SHORTEST || known().forms.contains(secret) {
         return;
     }
-    let in_json = |text: &String| {
-        let json = serde_json::Value::from(text.as_str()).to_string();
-        json[1..json.len() - 1].to_owned()
-    };
-    let forms = std::iter::successors(Some(secret.to_owned()), |form| Some(in_json(form)));
+    let mut parts = Vec::new();
+    parts_of(secret, &mut parts);
     let mut known = KNOWN.write();
-    known.forms.extend(forms.take(1 + NESTED));
-    let encoded = crate::base::text::percent_encoded(secret);
-    // A query has another encoding than a path.
-    let in_query = encoded
-        .replace("%20", "+")
-        .replace('~', "%7E")
-        .replace("%2A", "*");
-    known.forms.extend([encoded, in_query]);
+    for part in &parts {
+        known.forms.extend(written_forms(part));
+    }
+    known.forms.extend(written_forms(secret));
     known.encoded.extend(in_base64(secret));
     known.firsts = known
         .forms
@@ -160,6 +153,73 @@ pub fn note(secret: &str) {
         .chain(&known.encoded)
         .filter_map(|form| form.bytes().next())
         .collect();
+}
+
+/// Returns a text as it is, and as JSON text and addresses have it.
+fn written_forms(text: &str) -> impl Iterator<Item = String> {
+    let in_json = |text: &String| {
+        let json = Json::from(text.as_str()).to_string();
+        json[1..json.len() - 1].to_owned()
+    };
+    let encoded = crate::base::text::percent_encoded(text);
+    // A query has another encoding than a path.
+    let in_query = encoded
+        .replace("%20", "+")
+        .replace('~', "%7E")
+        .replace("%2A", "*");
+    std::iter::successors(Some(text.to_owned()), move |form| Some(in_json(form)))
+        .take(1 + NESTED)
+        .chain([encoded, in_query])
+}
+
+/// Collects what a secret is printed in when it is not printed as a whole: the lines of a key, and the secret fields of
+/// a JSON text such as a service account. A line break may be written out as `\n`.
+fn parts_of(secret: &str, parts: &mut Vec<String>) {
+    if secret.contains(['\n', '\r']) || secret.contains("\\n") {
+        let lines = secret.lines().flat_map(|line| line.split("\\n"));
+        let lines = lines.flat_map(|line| line.split('\r')).map(str::trim);
+        parts.extend(lines.filter(|line| holds_value(line)).map(str::to_owned));
+    }
+    if secret.starts_with(['{', '['])
+        && let Ok(json) = serde_json::from_str(secret)
+    {
+        secret_fields(&json, parts);
+    }
+}
+
+/// Collects the texts of fields whose names say that they are secret.
+fn secret_fields(json: &Json, parts: &mut Vec<String>) {
+    const NAMES: [&str; 4] = ["key", "pass", "secret", "token"];
+    match json {
+        Json::Array(items) => items.iter().for_each(|item| secret_fields(item, parts)),
+        Json::Object(fields) => {
+            for (name, field) in fields {
+                let name = name.to_lowercase();
+                match field {
+                    // `token_uri` is public.
+                    Json::String(text) if text.contains("://") => {}
+                    Json::String(text) if NAMES.iter().any(|part| name.contains(part)) => {
+                        let text = text.trim();
+                        if text.len() >= SHORTEST {
+                            parts.push(text.to_owned());
+                        }
+                        parts_of(text, parts);
+                    }
+                    other => secret_fields(other, parts),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns whether a part is long enough, and more than the armour of a key or the beginning of a JSON list.
+fn holds_value(part: &str) -> bool {
+    let armour = |mark: &str| {
+        let inner = part.split_once(mark).map(|(_, rest)| rest.trim_end());
+        inner.is_some_and(|inner| inner.ends_with("-----") || inner.ends_with("-----\""))
+    };
+    part.len() >= SHORTEST && !(armour("-----BEGIN ") || armour("-----END ")) && !part.ends_with(['{', '['])
 }
 
 /// Returns the base64 forms of a secret, by itself and behind something such as a user name: the characters that are
@@ -425,6 +485,54 @@ mod tests {
         log.write_all(b"key=marked-7f3a\n").unwrap();
         assert_eq!(log.0, b"key=[secret]\n");
         assert!(matches!(redact("nothing here"), Cow::Borrowed(_)));
+    }
+
+    const PEM: &str = "-----BEGIN PRIVATE KEY-----\nMIIEvLineOne4711/+a\nLineTwo0815abcdefgh\nx9==\n-----END PRIVATE KEY-----\n";
+
+    #[test]
+    fn lines_of_a_secret_are_hidden_and_its_armour_is_not() {
+        note(PEM);
+        assert_eq!(redact(PEM), "[secret]\n");
+        assert_eq!(redact("read MIIEvLineOne4711/+a."), "read [secret].");
+        assert_eq!(redact(&PEM.replace('\n', "\r\n")).matches(HIDDEN).count(), 2);
+        assert_eq!(redact("at LineTwo0815abcdefgh\nx9=="), "at [secret]\nx9==");
+        let json = serde_json::json!({"key": PEM.trim(), "line": "LineTwo0815abcdefgh"}).to_string();
+        assert_eq!(redact(&json), r#"{"key":"[secret]","line":"[secret]"}"#);
+        let nested = serde_json::json!({"frame": json}).to_string();
+        assert!(!redact(&nested).contains("Line"), "{}", redact(&nested));
+        // A part of the text with its line breaks written out.
+        assert_eq!(redact("4711\\nLineTwo0815abcdefgh\\nx9"), "4711\\n[secret]\\nx9");
+        assert_eq!(redact("/MIIEvLineOne4711%2F%2Ba"), "/[secret]");
+        for public in ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"] {
+            assert_eq!(redact(public), public);
+        }
+    }
+
+    #[test]
+    fn secret_fields_of_a_json_secret_are_hidden_by_themselves() {
+        let key = PEM.replace("Line", "Account");
+        let account = serde_json::json!({
+            "type": "service_account", "project_id": "shop-account-1", "private_key_id": "id-of-key-4711",
+            "private_key": key, "token_uri": "https://oauth.example.org/token", "inner": {"client_secret": "GOCSPX-1234"},
+        });
+        for text in [
+            account.to_string(),
+            serde_json::to_string_pretty(&account).unwrap(),
+        ] {
+            note(&text);
+            assert_eq!(redact(&text), HIDDEN);
+        }
+        assert_eq!(redact(&key), "[secret]\n");
+        assert_eq!(
+            redact("AccountTwo0815abcdefgh, GOCSPX-1234, id-of-key-4711"),
+            "[secret], [secret], [secret]"
+        );
+        for public in [
+            "service_account of shop-account-1 at https://oauth.example.org/token",
+            "\"inner\": {",
+        ] {
+            assert_eq!(redact(public), public);
+        }
     }
 
     #[test]

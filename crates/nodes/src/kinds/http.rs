@@ -18,7 +18,7 @@ use superstep_document::{Diagnostic, Effect, escape_pointer};
 use crate::base::access::{Access, Grants};
 use crate::base::config_schema::schema_of;
 use crate::base::error_class;
-use crate::base::references::{self, Reference, References};
+use crate::base::references::{self, Reference, References, several_lines};
 use crate::base::text::{origin, percent_encoded};
 use crate::base::web::{Web, WebError, WebRequest};
 use crate::expression::{Expression, Scope, Template};
@@ -337,6 +337,36 @@ impl HttpNode {
         Ok(value.trim().to_owned())
     }
 
+    /// Fills in a header. A secret of several lines, such as a PEM key, cannot be part of one.
+    fn header(&self, name: &str, text: &str, server: &Access) -> Result<HeaderValue, NodeError> {
+        let filled = self.references.put_back(text, |reference| {
+            let value = self.referred(reference, server)?;
+            self.require_one_line(&reference.name, &value, name)?;
+            Ok::<_, NodeError>(value)
+        })?;
+        let mut value = HeaderValue::try_from(filled).map_err(|_| {
+            self.wrong(format!(
+                "the header {name} would hold characters that headers do not take"
+            ))
+        })?;
+        value.set_sensitive(self.references.are_in(text));
+        Ok(value)
+    }
+
+    fn require_one_line(&self, secret: &str, value: &str, header: &str) -> Result<(), NodeError> {
+        match several_lines(value) {
+            false => Ok(()),
+            true => Err(NodeError::new(
+                error_class::SECRET_LINES,
+                format!(
+                    "node {}: the secret {secret} has several lines, and the header {header} takes one. Send it in \
+                     `body`, or name a secret of one line",
+                    self.name
+                ),
+            )),
+        }
+    }
+
     /// Puts secrets into a text that is sent to a server.
     fn filled(&self, text: &str, server: &Access) -> Result<String, NodeError> {
         self.references
@@ -450,6 +480,7 @@ impl HttpNode {
         }
         if let Some(variable) = &self.config.key_variable {
             let key = self.secret(variable, &server)?;
+            self.require_one_line(variable, &key, "Authorization")?;
             let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| {
                 self.wrong(format!(
                     "the key in {variable} holds characters that headers do not take"
@@ -461,13 +492,7 @@ impl HttpNode {
         for (name, template) in &self.headers {
             let key = HeaderName::try_from(name.as_str()).map_err(|e| self.wrong(e))?;
             let text = self.render(template, scope)?;
-            let mut value = HeaderValue::try_from(self.filled(&text, &server)?).map_err(|_| {
-                self.wrong(format!(
-                    "the header {name} would hold characters that headers do not take"
-                ))
-            })?;
-            value.set_sensitive(self.references.are_in(&text));
-            headers.insert(key, value);
+            headers.insert(key, self.header(name, &text, &server)?);
         }
         Ok(WebRequest {
             method: self.config.method.method(),

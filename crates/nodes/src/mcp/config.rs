@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::error::McpError;
 use crate::base::access::Access;
 use crate::base::files;
-use crate::base::references::{TextPiece, names, pieces};
+use crate::base::references::{TextPiece, names, pieces, several_lines};
 use crate::base::text::origin;
 use crate::models::Variables;
 use crate::project::Environment;
@@ -208,6 +208,17 @@ impl ServerConfig {
         environment: &Environment,
     ) -> Result<FilledServerConfig, McpError> {
         let fill = |text: &String| filled(name, text, &environment.variables);
+        let one_line = |header: &String, text: &String| {
+            let variables = &environment.variables;
+            match names(text).find(|name| variables(name).is_some_and(|value| several_lines(&value))) {
+                Some(variable) => Err(McpError::SecretLines {
+                    server: name.to_owned(),
+                    variable: variable.to_owned(),
+                    header: header.clone(),
+                }),
+                None => Ok(()),
+            }
+        };
         let all = |map: &BTreeMap<String, String>| {
             map.iter()
                 .map(|(key, value)| Ok((key.clone(), fill(value)?)))
@@ -225,10 +236,15 @@ impl ServerConfig {
                 env: all(env)?,
                 cwd: cwd.as_ref().map(fill).transpose()?,
             },
-            ServerConfig::Address { url, headers } => ServerConfig::Address {
-                url: fill(url)?,
-                headers: all(headers)?,
-            },
+            ServerConfig::Address { url, headers } => {
+                for (header, text) in headers {
+                    one_line(header, text)?;
+                }
+                ServerConfig::Address {
+                    url: fill(url)?,
+                    headers: all(headers)?,
+                }
+            }
         })
     }
 }
@@ -413,6 +429,35 @@ mod tests {
         assert!(text("old").contains("type sse"), "{}", text("old"));
         assert!(text("needs").contains("ABSENT"), "{}", text("needs"));
         assert!(text("file").contains("Did you mean `files`?"), "{}", text("file"));
+    }
+
+    #[test]
+    fn a_header_takes_no_secret_of_several_lines() {
+        let (_folder, environment) = project(
+            r#"{"mcpServers": {
+                "far": {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${LINES}"}},
+                "run": {"command": "run", "env": {"KEY": "${LINES}"}}
+            }}"#,
+        );
+        let environment = environment.with_secrets(std::sync::Arc::new(|name| {
+            (name == "LINES").then(|| "-----BEGIN KEY-----\nlines-4711\n-----END KEY-----\n".to_owned())
+        }));
+        let (_, far) = declared(&environment, "far").unwrap();
+        let error = far.launch("far", &environment).unwrap_err();
+        assert!(error.is_settings());
+        assert_eq!(
+            error.to_string(),
+            "the secret LINES has several lines, and the header Authorization of the MCP server `far` takes one. \
+             Name a secret of one line in the header, such as a token"
+        );
+        let (_, run) = declared(&environment, "run").unwrap();
+        let ServerConfig::Program { env, .. } = run.launch("run", &environment).unwrap() else {
+            panic!("a program");
+        };
+        assert!(
+            env["KEY"].contains("\nlines-4711\n"),
+            "a variable takes all lines"
+        );
     }
 
     #[test]

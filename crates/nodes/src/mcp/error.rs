@@ -28,6 +28,12 @@ pub(crate) enum McpError {
     },
     /// A variable of the declaration is not set.
     NoVariable { server: String, variable: String },
+    /// A secret of several lines is named in a header, which takes one.
+    SecretLines {
+        server: String,
+        variable: String,
+        header: String,
+    },
     /// Nobody has allowed it.
     AccessDenied(AccessDenied),
     /// It has no such tool, or no longer.
@@ -77,6 +83,7 @@ impl fmt::Display for McpError {
 
 impl McpError {
     /// Returns what is wrong, without what to do where [`McpError::remedy`] covers that; no full stop.
+    #[expect(clippy::too_many_lines, reason = "a table")]
     pub(crate) fn message(&self) -> Text {
         match self {
             McpError::NoProject => {
@@ -103,6 +110,16 @@ impl McpError {
                 "the MCP server `{server}` needs the secret or environment variable {variable}, which has no value",
                 server,
                 variable
+            ),
+            McpError::SecretLines {
+                server,
+                variable,
+                header,
+            } => text!(
+                "the secret {variable} has several lines, and the header {header} of the MCP server `{server}` takes one",
+                variable,
+                header,
+                server
             ),
             McpError::AccessDenied(denied) => denied.to_string().into(),
             McpError::NoTool { server, tool, .. } => {
@@ -186,6 +203,9 @@ impl McpError {
             McpError::NoTool {
                 near: None, known, ..
             } => text!("It has {known}", known),
+            McpError::SecretLines { .. } => {
+                text!("Name a secret of one line in the header, such as a token")
+            }
             McpError::SameTool { .. } => text!("Give its tools a `prefix`"),
             McpError::Died { .. } => text!("It is started again with the next call"),
             _ => return None,
@@ -203,7 +223,9 @@ impl McpError {
 
     /// Returns whether the error concerns the project's settings, so that retrying does not help.
     pub(crate) fn is_settings(&self) -> bool {
-        use McpError::{AccessDenied, Broken, NoFile, NoProject, NoTool, NoVariable, SameTool, Unknown};
+        use McpError::{
+            AccessDenied, Broken, NoFile, NoProject, NoTool, NoVariable, SameTool, SecretLines, Unknown,
+        };
         matches!(
             self,
             NoProject
@@ -211,6 +233,7 @@ impl McpError {
                 | Broken { .. }
                 | Unknown { .. }
                 | NoVariable { .. }
+                | SecretLines { .. }
                 | NoTool { .. }
                 | SameTool { .. }
                 | AccessDenied(_)

@@ -507,6 +507,35 @@ fn parallel_writers_of_a_plain_key_are_warned_about() {
 }
 
 #[test]
+fn parallel_writers_of_a_key_are_one_problem_however_many() {
+    for (count, message) in [
+        (
+            3,
+            "Nodes that run in the same step overwrite `k`: `n00`, `n01`, `n02`.",
+        ),
+        (
+            30,
+            "Nodes that run in the same step overwrite `k`: `n00`, `n01`, `n02` and 27 more.",
+        ),
+    ] {
+        let names: Vec<String> = (0..count).map(|number| format!("n{number:02}")).collect();
+        let node = json!({"kind": "assign", "config": {"set": {"k": 1, "l": 1}}});
+        let nodes: serde_json::Map<String, Json> =
+            names.iter().map(|name| (name.clone(), node.clone())).collect();
+        let edge = |name: &String| json!({"from": "__start__", "to": name});
+        let problems = check(&json!({
+            "format": "superstep/1", "name": "g", "state": {"k": {"type": "integer"}, "l": {"type": "integer"}},
+            "nodes": nodes, "edges": names.iter().map(edge).collect::<Vec<_>>(),
+        }));
+        let found: Vec<(&str, &str)> = (problems.iter())
+            .map(|problem| (problem.record.as_str(), &*problem.message))
+            .collect();
+        let other = message.replace("`k`", "`l`");
+        assert_eq!(found, [("node:n01", message), ("node:n01", &other)]);
+    }
+}
+
+#[test]
 fn a_folder_of_the_project_named_by_its_whole_path_needs_no_grant() {
     let dir = tempfile::tempdir().unwrap();
     let real = dir.path().canonicalize().unwrap();

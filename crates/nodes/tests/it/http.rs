@@ -496,3 +496,31 @@ async fn a_secret_never_chooses_the_server() {
     assert!(error.to_string().contains("part of the host"), "{error}");
     assert!(server.seen.lock().unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn a_header_that_names_a_secret_of_several_lines_fails_with_what_to_do() {
+    let server = Server::start().await;
+    let host = Access::Host(server.address.clone());
+    let key = "-----BEGIN PRIVATE KEY-----\nlined-4711-abcdef\n-----END PRIVATE KEY-----\n";
+    let environment = no_keys()
+        .with_secrets(Arc::new(move |name| (name == "PEM").then(|| key.to_owned())))
+        .with_grants(Grants::these([host.clone(), Access::key_to("PEM", &host)]));
+    for (more, header) in [
+        (json!({"headers": {"X-Key": "a ${PEM}"}}), "X-Key"),
+        (json!({"key_variable": "PEM"}), "Authorization"),
+    ] {
+        let graph = build(&server.graph("/x", more), &environment);
+        let (_, result) = run(&graph, Input::Value(superstep::json!({})), &[]).await;
+        let text = result.unwrap_err().to_string();
+        for part in [
+            "SecretLinesError",
+            "the secret PEM has several lines",
+            header,
+            "`body`",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("4711"), "{text}");
+    }
+    assert!(server.seen.lock().unwrap().is_empty(), "nothing was sent");
+}

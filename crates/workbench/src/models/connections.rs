@@ -210,9 +210,7 @@ impl Workbench {
             .as_object_mut()
             .ok_or_else(broken)?;
         change(all);
-        let mut text =
-            serde_json::to_vec_pretty(&whole).map_err(|e| Problem::new("internal", e.to_string()))?;
-        text.push(b'\n');
+        let text = files::json_bytes(&whole)?;
         files::write_atomic(&file, &text).map_err(|e| Problem::file(text!("write"), &file, &e))?;
         // A graph that missed the connection does not any more.
         self.check_again();

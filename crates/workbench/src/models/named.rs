@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,9 +22,9 @@ use crate::wire::{
     KeptSecret, ListSecrets, Problem, RemoveSecret, SecretList, SecretPlace, SecretView, SetSecret,
 };
 
-/// Longest name, and the longest value that keychains of all systems take.
 const LONGEST_NAME: usize = 128;
-const LONGEST_VALUE: usize = 2_048;
+/// Longest value in bytes: four times the PEM text of an RSA key of 4,096 bits.
+const LONGEST_VALUE: usize = 16 * 1024;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct NamesFile {
@@ -39,6 +38,28 @@ struct NamesFile {
 struct StoredSecret {
     /// When it was changed last.
     at: String,
+    /// Number of entries that its value is in, when one entry of the keychain is too small for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parts: Option<usize>,
+}
+
+impl StoredSecret {
+    /// Returns the accounts of its entries in the keychain, in their order.
+    fn accounts(&self, name: &str) -> Vec<String> {
+        match self.parts {
+            None => vec![account(name)],
+            Some(parts) => (1..=parts)
+                .map(|part| format!("{}:{part}", account(name)))
+                .collect(),
+        }
+    }
+
+    /// Reads the value from the keychain; `None` when an entry is missing.
+    fn read(&self, name: &str, keychain: &dyn Secrets) -> Result<Option<String>, String> {
+        let accounts = self.accounts(name);
+        let parts = accounts.iter().map(|account| keychain.get(account));
+        parts.collect()
+    }
 }
 
 /// Values that were read from the keychain, each with the time of the change that it is of.
@@ -125,7 +146,7 @@ impl NamedSecrets {
         {
             return value.clone();
         }
-        match self.keychain.get(&account(name)) {
+        match stored.read(name, &*self.keychain) {
             Ok(value) => {
                 let read = (stored.clone(), value.clone());
                 self.read.lock().insert(name.to_owned(), read);
@@ -139,32 +160,14 @@ impl NamedSecrets {
     }
 
     fn names(&self) -> Result<NamesFile, Problem> {
-        let text = match std::fs::read_to_string(&self.file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(NamesFile::default()),
-            Err(error) => return Err(Problem::file(text!("read"), &self.file, &error)),
-        };
-        serde_json::from_str(&text).map_err(|error| {
-            Problem::new(
-                "file-error",
-                text!(
-                    "{path} cannot be read: {error}.",
-                    path = self.file.display().to_string(),
-                    error = error.to_string()
-                ),
-            )
-            .remedy(text!(
-                "Correct the file, or delete it and enter the secrets again."
-            ))
-        })
+        let remedy = text!("Correct the file, or delete it and enter the secrets again.");
+        files::read_json(&self.file, remedy)
     }
 
     fn change_names(&self, change: impl FnOnce(&mut BTreeMap<String, StoredSecret>)) -> Result<(), Problem> {
         let mut names = self.names()?;
         change(&mut names.secrets);
-        let mut text =
-            serde_json::to_vec_pretty(&names).map_err(|e| Problem::new("internal", e.to_string()))?;
-        text.push(b'\n');
+        let text = files::json_bytes(&names)?;
         files::write_private(&self.file, &text).map_err(|e| Problem::file(text!("write"), &self.file, &e))
     }
 
@@ -175,17 +178,7 @@ impl NamedSecrets {
         let _writing = self.writing.lock();
         match kept {
             KeptSecret::Keychain => {
-                // A file that cannot be read must not leave a value behind that nobody finds.
-                self.names()?;
-                self.keychain.set(&account(name), value).map_err(no_keychain)?;
-                let at = files::now();
-                let named =
-                    self.change_names(|names| drop(names.insert(name.to_owned(), StoredSecret { at })));
-                if named.is_err() {
-                    // Nobody would find it there.
-                    let _ = self.keychain.remove(&account(name));
-                }
-                named?;
+                self.store(name, value)?;
                 self.read.lock().remove(name);
                 self.entered.write().remove(name);
             }
@@ -194,18 +187,50 @@ impl NamedSecrets {
         Ok(())
     }
 
+    /// Puts a secret into the keychain, in several entries where one is too small, and its name into the file.
+    fn store(&self, name: &str, value: &str) -> Result<(), Problem> {
+        // A file that cannot be read must not leave a value behind that nobody finds.
+        let before = self.names()?.secrets.remove(name);
+        let parts = cut(value, self.keychain.longest());
+        let stored = StoredSecret {
+            at: files::now(),
+            parts: (parts.len() > 1).then_some(parts.len()),
+        };
+        let accounts = stored.accounts(name);
+        let put = |(account, part): (&String, &&str)| self.keychain.set(account, part).map_err(no_keychain);
+        let named = accounts
+            .iter()
+            .zip(&parts)
+            .try_for_each(put)
+            .and_then(|()| self.change_names(|names| drop(names.insert(name.to_owned(), stored))));
+        // Nobody would find what is left of the old value, nor the new one without its name. Of entries that both have, a
+        // part may be of either.
+        let kept = before.map_or_else(Vec::new, |before| before.accounts(name));
+        let (unused, but) = match named {
+            Ok(()) => (kept, accounts),
+            Err(_) if accounts.len() > 1 => (accounts, Vec::new()),
+            Err(_) => (accounts, kept),
+        };
+        for account in unused.iter().filter(|account| !but.contains(account)) {
+            let _ = self.keychain.remove(account);
+        }
+        named
+    }
+
     /// Forgets a secret wherever it is kept.
     fn remove(&self, name: &str) -> Result<(), Problem> {
         let _writing = self.writing.lock();
         self.entered.write().remove(name);
-        if !self.names()?.secrets.contains_key(name) {
+        let Some(stored) = self.names()?.secrets.remove(name) else {
             return Ok(());
+        };
+        for account in stored.accounts(name) {
+            self.keychain.remove(&account).map_err(|cause| {
+                Problem::new("keychain", text!("The secret was not removed: {cause}.", cause)).remedy(text!(
+                    "Unlock the keychain and try again, or remove the entry there."
+                ))
+            })?;
         }
-        self.keychain.remove(&account(name)).map_err(|cause| {
-            Problem::new("keychain", text!("The secret was not removed: {cause}.", cause)).remedy(text!(
-                "Unlock the keychain and try again, or remove the entry there."
-            ))
-        })?;
         self.change_names(|names| drop(names.remove(name)))?;
         self.read.lock().remove(name);
         Ok(())
@@ -249,6 +274,30 @@ fn no_keychain(cause: String) -> Problem {
     Problem::new("keychain", text!("The secret was not stored: {cause}.", cause)).remedy(text!(
         "Keep it until Superstep is closed, or set an environment variable of this name before Superstep is started."
     ))
+}
+
+/// Returns a value as it is kept: without space around it, and with `\n` for every line break. A text that ends in the
+/// armour of a key ends in a line break, because OpenSSH reads no key without one.
+fn as_kept(value: &str) -> String {
+    let mut value = value.trim().replace("\r\n", "\n").replace('\r', "\n");
+    let last = value.rsplit('\n').next().unwrap_or_default();
+    if value.len() > last.len() && last.starts_with("-----END ") && last.ends_with("-----") {
+        value.push('\n');
+    }
+    value
+}
+
+/// Cuts a text into pieces of at most `longest` bytes.
+fn cut(text: &str, longest: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while rest.len() > longest {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(longest));
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces.push(rest);
+    pieces
 }
 
 /// Refuses what cannot be a secret.
@@ -296,7 +345,7 @@ impl Workbench {
         let this = self.clone();
         blocking(move || {
             let named = &this.named_secrets;
-            named.set(request.name.trim(), request.value.trim(), request.keep)?;
+            named.set(request.name.trim(), &as_kept(&request.value), request.keep)?;
             // A graph that missed it does not any more.
             this.check_again();
             named.list(BTreeSet::new())

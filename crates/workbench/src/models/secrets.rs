@@ -8,6 +8,10 @@ use keyring::Entry;
 pub trait Secrets: fmt::Debug + Send + Sync {
     /// Returns the reason why the keychain cannot be used here.
     fn problem(&self) -> Option<String>;
+    /// Returns how many bytes one entry holds.
+    fn longest(&self) -> usize {
+        usize::MAX
+    }
     /// Reads the key of this name, if there is one.
     fn get(&self, name: &str) -> Result<Option<String>, String>;
     /// Keeps a key.
@@ -54,6 +58,11 @@ impl Secrets for Keychain {
     fn problem(&self) -> Option<String> {
         std::thread::scope(|scope| scope.spawn(status).join())
             .unwrap_or_else(|_| Some("the keychain broke off".to_owned()))
+    }
+
+    fn longest(&self) -> usize {
+        // Windows keeps at most 2,560 bytes, as text of two bytes a character; the others have no limit of this order.
+        if cfg!(windows) { 1_280 } else { usize::MAX }
     }
 
     fn get(&self, name: &str) -> Result<Option<String>, String> {

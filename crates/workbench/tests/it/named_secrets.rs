@@ -17,9 +17,17 @@ const VALUE: &str = "sk-named-5d2f90aa";
 struct Keyring {
     kept: Mutex<BTreeMap<String, String>>,
     problem: Option<String>,
+    /// Bytes of one entry, when there is a limit.
+    longest: Option<usize>,
+    /// A path where a folder is made once something is kept, so that no file can be written there.
+    blocks: Option<std::path::PathBuf>,
 }
 
 impl Keyring {
+    fn accounts(&self) -> Vec<String> {
+        self.kept.lock().unwrap().keys().cloned().collect()
+    }
+
     fn open(&self) -> Result<std::sync::MutexGuard<'_, BTreeMap<String, String>>, String> {
         match &self.problem {
             Some(problem) => Err(problem.clone()),
@@ -32,11 +40,20 @@ impl Secrets for Keyring {
     fn problem(&self) -> Option<String> {
         self.problem.clone()
     }
+    fn longest(&self) -> usize {
+        self.longest.unwrap_or(usize::MAX)
+    }
     fn get(&self, name: &str) -> Result<Option<String>, String> {
         Ok(self.open()?.get(name).cloned())
     }
     fn set(&self, name: &str, secret: &str) -> Result<(), String> {
+        if secret.len() > self.longest() {
+            return Err("the entry is too long".into());
+        }
         self.open()?.insert(name.into(), secret.into());
+        if let Some(path) = &self.blocks {
+            std::fs::create_dir_all(path).map_err(|error| error.to_string())?;
+        }
         Ok(())
     }
     fn remove(&self, name: &str) -> Result<(), String> {
@@ -269,4 +286,74 @@ async fn without_a_keychain_a_person_is_shown_what_to_do() {
     );
     app.close().await;
     no_file_holds(dir.path(), VALUE);
+}
+
+#[tokio::test]
+async fn a_secret_whose_name_cannot_be_written_leaves_nothing_in_the_keychain() {
+    for value in ["sk-not-kept-4711".to_owned(), "sk-not-kept-4711".repeat(100)] {
+        let dir = tempfile::tempdir().unwrap();
+        let keyring = Arc::new(Keyring {
+            longest: Some(1_280),
+            blocks: Some(dir.path().join(NamedSecrets::FILE)),
+            ..Keyring::default()
+        });
+        let app = App::open_with(Options::new(dir.path().to_owned()).secrets(keyring.clone())).await;
+        let secret = json!({"name": "SUPERSTEP_IT_NAMELESS", "value": value, "keep": "keychain"});
+        app.refused("secrets.set", secret).await;
+        assert_eq!(keyring.accounts(), Vec::<String>::new(), "{} bytes", value.len());
+    }
+}
+
+#[tokio::test]
+async fn a_secret_of_several_lines_keeps_them_and_may_need_several_entries() {
+    let dir = tempfile::tempdir().unwrap();
+    let keyring = Arc::new(Keyring {
+        longest: Some(1_280),
+        ..Keyring::default()
+    });
+    let app = App::open_with(Options::new(dir.path().to_owned()).secrets(keyring.clone())).await;
+    let own = NamedSecrets::of(dir.path(), keyring.clone());
+    let name = "SUPERSTEP_IT_LINES";
+    let set = |value: &str, keep: &str| json!({"name": name, "value": value, "keep": keep});
+    let line = "\u{e9}ntered-line-4711-abcdefghijklmnopqrstuvwxyz-0123456789";
+    let pem = format!(
+        "-----BEGIN PRIVATE KEY-----\n{}-----END PRIVATE KEY-----",
+        format!("{line}\n").repeat(60)
+    );
+    let pasted = format!("\n {}\r\n\r\n", pem.replace('\n', "\r\n"));
+    for keep in ["untilClosed", "keychain"] {
+        app.ok("secrets.set", set(&pasted, keep)).await;
+        app.ok("secrets.set", set("{\r\n  \"client\": 1\r\n}\r\n", keep))
+            .await;
+    }
+    assert_eq!(own.variable(name).as_deref(), Some("{\n  \"client\": 1\n}"));
+    assert_eq!(keyring.accounts(), [format!("secret:{name}")]);
+
+    // A key ends in a line break, as the programs that read it want.
+    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    let list = app.ok("secrets.set", set(&pasted, "keychain")).await;
+    assert_eq!(view(&list, name)["from"], "keychain");
+    assert_eq!(own.variable(name), Some(format!("{pem}\n")));
+    assert_eq!(
+        keyring.accounts(),
+        [1, 2, 3].map(|part| format!("secret:{name}:{part}")),
+        "no entry is left of what it replaces"
+    );
+    app.close().await;
+    no_file_holds(dir.path(), line);
+
+    // Half a key is none.
+    keyring.kept.lock().unwrap().remove(&format!("secret:{name}:2"));
+    let app = App::open_with(Options::new(dir.path().to_owned()).secrets(keyring.clone())).await;
+    let list = app.ok("secrets.list", json!({})).await;
+    assert_eq!(view(&list, name), &json!({"name": name, "kept": true}));
+    app.ok("secrets.remove", json!({"name": name})).await;
+    assert!(keyring.accounts().is_empty());
+
+    let longest = "x".repeat(16 * 1024);
+    app.ok("secrets.set", set(&longest, "keychain")).await;
+    let refused = app
+        .refused("secrets.set", set(&format!("{longest}x"), "keychain"))
+        .await;
+    assert!(refused.remedy.unwrap().contains("16384"));
 }

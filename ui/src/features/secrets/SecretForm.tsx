@@ -13,6 +13,7 @@ import { safetyIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showToast } from "../../state/toasts";
 import { isSecretName } from "./references";
+import { SecretField } from "./SecretField";
 import { removeSecret, saveSecret, secretOf, useSecrets } from "./useSecrets";
 import { useSettled } from "./useSettled";
 
@@ -88,14 +89,7 @@ export function SecretForm({ list, name: fixed, suggested, onClose, onSaved }: S
         label={t("secrets.value")}
         description={t(known?.kept === true ? "secrets.valueReplaces" : "secrets.valueHelp")}
       >
-        <TextField
-          type="password"
-          autoComplete="off"
-          autoFocus={own !== ""}
-          value={value}
-          onChange={setValue}
-          data-testid={safetyIds.secretValue}
-        />
+        <SecretField autoFocus={own !== ""} value={value} onChange={setValue} />
       </Field>
       {value.trim() !== "" && value.trim().length < SHORTEST && (
         <p className={hintClass} role="note">

@@ -75,3 +75,38 @@ test("without a keychain a value is kept until the program ends, and the form sa
   await settle();
   expect(stored.get("C_KEY")?.keep).toBe("untilClosed");
 });
+
+test("a pasted text of several lines keeps them, masked until it is shown", async () => {
+  render(<SecretsOfText text="${D_KEY}" readOnly={false} offers={false} />);
+  await settle();
+  fireEvent.click(screen.getByTestId(safetyIds.secretEnter("D_KEY")));
+  await settle();
+  const field = () => screen.getByTestId(safetyIds.secretValue);
+  const paste = (text: string) => fireEvent.paste(field(), { clipboardData: { getData: () => text } });
+  expect(paste("sk-one-line\n"), "one line is pasted by the field").toBe(true);
+  expect(field().tagName).toBe("INPUT");
+  paste("-----BEGIN KEY-----\r\nabc\r\n-----END KEY-----\r\n");
+  expect(field().tagName).toBe("TEXTAREA");
+  expect(document.activeElement).toBe(field());
+  expect(screen.getByTestId(safetyIds.secretForm).textContent).toContain("3 lines");
+  const masked = () => field().parentElement!.className.includes("text-security");
+  expect([masked(), fireEvent.copy(field())]).toEqual([true, false]);
+  fireEvent.click(screen.getByTestId(safetyIds.secretShow));
+  expect([masked(), fireEvent.copy(field())]).toEqual([false, true]);
+  fireEvent.submit(screen.getByTestId(safetyIds.secretForm));
+  await settle();
+  expect(stored.get("D_KEY")?.value).toBe("-----BEGIN KEY-----\nabc\n-----END KEY-----\n");
+});
+
+test("an emptied value is one line again", async () => {
+  render(<SecretsOfText text="${E_KEY}" readOnly={false} offers={false} />);
+  await settle();
+  fireEvent.click(screen.getByTestId(safetyIds.secretEnter("E_KEY")));
+  await settle();
+  const field = () => screen.getByTestId(safetyIds.secretValue);
+  fireEvent.paste(field(), { clipboardData: { getData: () => "a\nb" } });
+  fireEvent.change(field(), { target: { value: "ab" } });
+  expect(field().tagName, "the cursor keeps its place").toBe("TEXTAREA");
+  fireEvent.change(field(), { target: { value: "" } });
+  expect(field().tagName).toBe("INPUT");
+});

@@ -32,6 +32,7 @@ export const safetyIds = {
   secretDialog: "secret-dialog",
   secretName: "secret-name",
   secretValue: "secret-value",
+  secretShow: "secret-show",
   secretSave: "secret-save",
   secretRemove: "secret-remove",
   secretInsert: "secret-insert",
