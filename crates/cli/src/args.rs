@@ -286,6 +286,9 @@ pub(crate) struct Running {
     /// The run context: an object of the fields that the graph declares, as JSON, @FILE, or - for stdin
     #[arg(long, value_name = "JSON", value_parser = json)]
     pub(crate) context: Option<Value>,
+    /// Take the run context from the sets that the graph keeps under names
+    #[arg(long, value_name = "NAME", conflicts_with = "context")]
+    pub(crate) context_set: Option<String>,
     /// Let this model answer wherever the graph names the scripted one, e.g. openai::gpt-4o-mini [default: what the
     /// thread kept; '' is the graph's own]
     #[arg(long, value_name = "MODEL")]

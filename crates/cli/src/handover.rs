@@ -2,6 +2,7 @@
 //! happens is shown as if it happened here. A folder has one user, so there is no other way to its threads.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 use superstep::{ThreadId, Value};
@@ -16,7 +17,7 @@ use crate::args::{DeleteArgs, Effects, ResumeArgs, RunArgs, Running, UpdateArgs}
 use crate::confirm::confirm_deletion;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
-use crate::input::{Answered, given, no_input};
+use crate::input::{Answered, context, given, no_input};
 use crate::listing::{Row, absolute, word};
 use crate::out::{self, quoted};
 use crate::place::{self, Store, program_of};
@@ -175,7 +176,8 @@ impl Handover {
     }
 
     /// Runs `superstep run` in the other program.
-    pub(crate) async fn run(self, file: GraphFile, args: RunArgs) -> Result<(), Fault> {
+    pub(crate) async fn run(self, file: GraphFile, mut args: RunArgs) -> Result<(), Fault> {
+        args.running.context = context(&file, &args.running)?;
         let known = match &args.thread {
             Some(thread) => self.thread(thread).await?,
             None => None,
@@ -205,8 +207,18 @@ impl Handover {
     }
 
     /// Runs `superstep resume` in the other program.
-    pub(crate) async fn resume(self, args: ResumeArgs) -> Result<(), Fault> {
+    pub(crate) async fn resume(self, mut args: ResumeArgs) -> Result<(), Fault> {
         let known = self.known(&args.thread).await?;
+        if args.running.context_set.is_some() {
+            let path = args.graph.clone().or(known.graph_path.clone().map(PathBuf::from));
+            let path = path.ok_or_else(|| {
+                Fault::usage(format!(
+                    "The graph of thread {} is in no file. Give the context with --context, or name a file with --graph.",
+                    args.thread
+                ))
+            })?;
+            args.running.context = context(&GraphFile::read(&path)?, &args.running)?;
+        }
         let own = superstep_workbench::person(&place::data_dir()?);
         if let Some(name) = args.name.as_ref().filter(|name| Some(*name) != own.as_ref()) {
             return Err(Fault::usage(format!(

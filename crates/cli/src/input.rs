@@ -5,7 +5,7 @@ use superstep::value::Object;
 use superstep::{ThreadId, Value};
 use superstep_nodes::schema::{StateSchema, UpdateError};
 
-use crate::args::ResumeArgs;
+use crate::args::{ResumeArgs, Running};
 use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::out::{self, quoted};
@@ -40,6 +40,26 @@ fn example(file: &GraphFile, name: &str) -> Result<Value, Fault> {
                 Some(listed) => format!("The graph has no example {name:?}. It has:\n{listed}"),
             })
         })
+}
+
+/// Returns the run context that was given, directly or by the name of a set.
+pub(crate) fn context(file: &GraphFile, args: &Running) -> Result<Option<Value>, Fault> {
+    let Some(name) = &args.context_set else {
+        return Ok(args.context.clone());
+    };
+    let sets = file.document.context_sets();
+    if let Some(found) = sets.iter().find(|set| set.name == *name) {
+        return Ok(Some(Value::from(found.values.clone())));
+    }
+    let names: Vec<String> = sets.iter().map(|set| quoted(&set.name)).collect();
+    Err(Fault::usage(match names.is_empty() {
+        true => "The graph keeps no context values under names. Give them with --context.".to_owned(),
+        false => format!(
+            "The graph keeps no context values under the name {}. It has: {}.",
+            quoted(name),
+            names.join(", ")
+        ),
+    }))
 }
 
 fn listed(examples: &[superstep_document::Example]) -> Option<String> {

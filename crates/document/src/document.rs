@@ -270,7 +270,7 @@ impl Document {
         for field in head.keys() {
             if !self.order.contains(field) {
                 // What usually stands after the sections is put there; anything else follows its predecessor.
-                let last = matches!(field.as_str(), "examples" | "recursion_limit");
+                let last = matches!(field.as_str(), "context_sets" | "examples" | "recursion_limit");
                 let place = match previous.and_then(|name| self.order.iter().position(|other| other == name))
                 {
                     _ if last => self.order.len(),

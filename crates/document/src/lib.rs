@@ -32,7 +32,7 @@ pub use limits::Limits;
 pub use patch::{Patch, PatchError, PatchOp};
 pub use policy::{Cache, Effect, Fallback, NodePolicy, NodeTimeout, PolicyProblem, Retry};
 pub use topology::Topology;
-pub use view::{ChannelKind, Disabled, Edge, Example, NodeSpec, Reducer, StateKey};
+pub use view::{ChannelKind, ContextSet, Disabled, Edge, Example, NodeSpec, Reducer, StateKey};
 pub use words::{Join, Text, TextForm};
 
 /// The entry of a graph, as edges name it.

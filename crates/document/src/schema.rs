@@ -7,7 +7,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::policy::Effect;
-use crate::view::{ChannelKind, Reducer};
+use crate::view::{ChannelKind, ContextSet, Reducer};
 use crate::{DEFAULT_RECURSION_LIMIT, END, FORMAT, MAX_RECURSION_LIMIT, START};
 
 /// Returns the schema of a graph file.
@@ -64,6 +64,19 @@ pub fn json_schema() -> Json {
                     "type": "object",
                     "required": ["input"],
                     "properties": { "name": { "type": "string" }, "input": { "type": "object" } }
+                }
+            },
+            "context_sets": {
+                "type": "array",
+                "maxItems": ContextSet::MOST,
+                "description": "Values of the run context under names, for the run form. A run is given one by its name.",
+                "items": {
+                    "type": "object",
+                    "required": ["name", "values"],
+                    "properties": {
+                        "name": { "type": "string", "minLength": 1, "maxLength": ContextSet::LONGEST_NAME },
+                        "values": { "type": "object", "description": "Fields of `context`." }
+                    }
                 }
             },
             "recursion_limit": {

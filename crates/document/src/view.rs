@@ -400,6 +400,22 @@ pub struct Example {
     pub input: Json,
 }
 
+/// Values of the run context, kept under a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContextSet {
+    /// Name.
+    pub name: String,
+    /// Fields of the run context.
+    pub values: Json,
+}
+
+impl ContextSet {
+    /// Most sets that a document keeps.
+    pub const MOST: usize = 64;
+    /// Longest name, in characters.
+    pub const LONGEST_NAME: usize = 100;
+}
+
 impl Document {
     fn head_text(&self, field: &str) -> Option<&str> {
         self.head().get(field).and_then(Json::as_str)
@@ -461,6 +477,22 @@ impl Document {
                 Some(Example {
                     name,
                     input: example.get("input")?.clone(),
+                })
+            })
+            .collect()
+    }
+
+    /// Returns the sets of context values that have a name and values.
+    pub fn context_sets(&self) -> Vec<ContextSet> {
+        let sets = self.head().get("context_sets").and_then(Json::as_array);
+        sets.into_iter()
+            .flatten()
+            .filter_map(|set| {
+                let name = set.get("name")?.as_str().filter(|name| !name.is_empty())?;
+                let values = set.get("values").filter(|values| values.is_object())?;
+                Some(ContextSet {
+                    name: name.to_owned(),
+                    values: values.clone(),
                 })
             })
             .collect()

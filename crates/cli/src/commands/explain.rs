@@ -579,6 +579,55 @@ fn lines(decision: &Decision) -> Vec<String> {
     lines
 }
 
+/// Returns a value as it was when it was read: itself as `value`, or `size` and `hash` of a large one.
+fn recorded_json(value: &RecordedValue) -> serde_json::Value {
+    match value {
+        RecordedValue::Whole(value) => json_of!({"value": value}),
+        RecordedValue::Large { size, hash } => json_of!({"size": size, "hash": hash}),
+    }
+}
+
+/// Returns a decision as `--json` prints it. Its form in storage may change, this one may not.
+fn decision_json(decision: &Decision) -> serde_json::Value {
+    let mut object = serde_json::Map::new();
+    let mut set = |key: &str, value: serde_json::Value| drop(object.insert(key.to_owned(), value));
+    if let Some(edge) = &decision.edge {
+        set("edge", json_of!(**edge));
+    }
+    set("to", decision.to.iter().map(|to| json_of!(**to)).collect());
+    if decision.packets > 0 {
+        set("packets", json_of!(decision.packets));
+    }
+    if let Some(reason) = &decision.reason {
+        if let Some(expression) = &reason.expression {
+            set("expression", json_of!(**expression));
+        }
+        if let Some(result) = &reason.result {
+            set("result", recorded_json(result));
+        }
+        if !reason.values.is_empty() {
+            let values = reason.values.iter();
+            let values: serde_json::Map<_, _> = values
+                .map(|(key, value)| (key.to_string(), recorded_json(value)))
+                .collect();
+            set("values", values.into());
+        }
+        if !reason.conditions.is_empty() {
+            let tried = reason.conditions.iter().map(|tried| match &tried.expression {
+                Some(expression) => {
+                    json_of!({"label": *tried.label, "expression": **expression, "held": tried.held})
+                }
+                None => json_of!({"label": *tried.label, "held": tried.held}),
+            });
+            set("conditions", tried.collect());
+        }
+    }
+    if decision.cut {
+        set("cut", json_of!(true));
+    }
+    object.into()
+}
+
 fn explained_json(explained: &TaskExplained) -> serde_json::Value {
     let record = explained.record.as_ref().map(TaskRecord::to_value);
     let part = |name: &str| record.as_ref().and_then(|record| record.get(name)).map(json);
@@ -588,7 +637,8 @@ fn explained_json(explained: &TaskExplained) -> serde_json::Value {
     entries.insert("recorded", explained.record.is_some());
     let mut object = json(&Value::Object(entries));
     object["reads"] = part("reads").unwrap_or_default();
-    object["decisions"] = part("decisions").unwrap_or_else(|| json_of!([]));
+    let decisions = explained.record.iter().flat_map(|record| &record.decisions);
+    object["decisions"] = decisions.map(decision_json).collect();
     if let Some(summary) = part("summary") {
         object["summary"] = summary;
     }

@@ -18,7 +18,7 @@ use crate::commands::effects::line;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::handover::Handover;
-use crate::input::{given, no_input};
+use crate::input::{context, given, no_input};
 use crate::place::Store;
 use crate::report::{Report, stop_on_ctrl_c};
 
@@ -88,6 +88,7 @@ pub(crate) async fn drive(
     start: Start,
     args: &Running,
 ) -> Result<(), Fault> {
+    let context = context(file, args)?.unwrap_or_default();
     let mut report = Report::new(args, thread.as_str(), &store.option, store.is_durable());
     let graph = graph
         .with_checkpointer(store.saver.clone())
@@ -122,7 +123,7 @@ pub(crate) async fn drive(
             id => StepTask::Task(id.into()),
         }),
         pinned: file.pinned.clone(),
-        context: args.context.clone().unwrap_or_default(),
+        context,
         max_concurrency: args.max_concurrency.map(NonZeroUsize::get),
         effects: args.effects.map(Into::into).unwrap_or_default(),
         take_over: args.take_over,

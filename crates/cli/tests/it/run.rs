@@ -660,6 +660,48 @@ fn a_run_is_given_the_context_that_its_graph_declares() {
 }
 
 #[test]
+fn a_run_takes_the_context_that_its_graph_keeps_under_a_name() {
+    let user = User::new();
+    let mut value = json!({
+        "format": "superstep/1",
+        "name": "Context",
+        "state": {"said": {}, "word": {}},
+        "context": {"user": {"type": "string"}, "level": {"type": "integer", "default": 1}},
+        "nodes": {
+            "ask": {"kind": "ask", "config": {"question": "Which word?", "into": "word"}},
+            "say": {"kind": "assign", "config": {"set": {"said": "context.user ~ context.level ~ state.word"}}},
+        },
+        "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "say"}],
+        "context_sets": [{"name": "Ada", "values": {"user": "ada"}}, {"name": "Eve L.", "values": {"user": "eve", "level": 2}}],
+    });
+    let graph = user.graph("sets.json", &value);
+    let run = ["run", &graph, "--input", "{}", "--thread", "t", "--context-set"];
+    let unknown = user.expect(2, &[&run[..], &["Bob"]].concat());
+    assert!(
+        unknown.err.contains("under the name Bob. It has: Ada, 'Eve L.'."),
+        "{}",
+        unknown.err
+    );
+    let both = user.expect(2, &[&run[..], &["Ada", "--context", "{}"]].concat());
+    assert!(both.err.contains("--context"), "{}", both.err);
+    user.expect(3, &[&run[..], &["Ada"]].concat());
+    let done = user.expect(
+        0,
+        &["resume", "t", "--answer", "\"tea\"", "--context-set", "Eve L."],
+    );
+    assert_eq!(done.json()["said"], "eve2tea");
+
+    value.as_object_mut().unwrap().remove("context_sets");
+    let graph = user.graph("none.json", &value);
+    let none = user.expect(2, &["run", &graph, "--input", "{}", "--context-set", "Ada"]);
+    assert!(
+        none.err.contains("no context values under names") && none.err.contains("--context"),
+        "{}",
+        none.err
+    );
+}
+
+#[test]
 fn a_pinned_node_does_not_run() {
     let user = User::new();
     let counter = example("counter");

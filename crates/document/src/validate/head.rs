@@ -7,7 +7,8 @@ use crate::diagnostic::Diagnostic;
 use crate::document::Section;
 use crate::json::{escape_pointer, type_name};
 use crate::limits::FIELDS;
-use crate::suggest::nearest_record;
+use crate::suggest::{nearest, nearest_record};
+use crate::view::ContextSet;
 use crate::words::{Join, Text, text};
 use crate::{FORMAT, MAX_RECURSION_LIMIT};
 
@@ -42,6 +43,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
     limits(check, &head);
     context(check, &head);
+    context_sets(check, &head);
     examples(check, &head);
 }
 
@@ -194,6 +196,77 @@ fn context(check: &mut Check<'_>, head: &Json) {
             check.push(Diagnostic::error("bad-type", "doc", message, remedy).at(pointer));
         }
     }
+}
+
+/// Checks the sets of context values. A set that cannot be used stops no run that is given another or none.
+fn context_sets(check: &mut Check<'_>, head: &Json) {
+    if !check.field("doc", head, "context_sets", JsonType::Array) {
+        return;
+    }
+    let sets = head.get("context_sets").and_then(Json::as_array);
+    let sets = sets.map(Vec::as_slice).unwrap_or_default();
+    if sets.len() > ContextSet::MOST {
+        let message = text!(
+            "There are {count} sets of context values, and {most} at most.",
+            count = sets.len(),
+            most = ContextSet::MOST
+        );
+        let remedy = text!("Remove those that are not needed.");
+        check.push(Diagnostic::warning("bad-context-set", "doc", message, remedy).at("/context_sets"));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for (index, set) in sets.iter().enumerate() {
+        let pointer = format!("/context_sets/{index}");
+        let name = set.get("name").and_then(Json::as_str);
+        let name = name.filter(|name| (1..=ContextSet::LONGEST_NAME).contains(&name.chars().count()));
+        let (Some(name), Some(values)) = (name, set.get("values").and_then(Json::as_object)) else {
+            let message = text!(
+                "A set of context values is an object with a `name` of at most {most} characters and a `values` object.",
+                most = ContextSet::LONGEST_NAME
+            );
+            let remedy = text!("Write { \"name\": \"…\", \"values\": { … } }, or delete it.");
+            check.push(Diagnostic::warning("bad-context-set", "doc", message, remedy).at(pointer));
+            continue;
+        };
+        if names.contains(&name) {
+            let message = text!(
+                "There are two sets of context values with the name `{name}`.",
+                name
+            );
+            let remedy = text!("Give one another name; the first is used.");
+            check.push(
+                Diagnostic::warning("bad-context-set", "doc", message, remedy).at(format!("{pointer}/name")),
+            );
+        }
+        names.push(name);
+        for field in values.keys() {
+            unknown_context_field(check, head, name, field, &pointer);
+        }
+    }
+}
+
+/// Warns about a value of a set for which the context has no field.
+fn unknown_context_field(check: &mut Check<'_>, head: &Json, set: &str, field: &str, pointer: &str) {
+    let declared = head.get("context").and_then(Json::as_object);
+    if declared.is_some_and(|fields| fields.contains_key(field)) {
+        return;
+    }
+    let message = text!(
+        "The set `{set}` of context values has `{field}`, and the context has no such field.",
+        set,
+        field
+    );
+    let names = declared.into_iter().flat_map(|fields| fields.keys());
+    let remedy = match nearest(field, names.map(String::as_str)) {
+        Some(other) => text!(
+            "Did you mean `{other}`? Otherwise declare `{field}` in `context`.",
+            other,
+            field
+        ),
+        None => text!("Declare `{field}` in `context`, or remove it here.", field),
+    };
+    let at = format!("{pointer}/values/{}", escape_pointer(field));
+    check.push(Diagnostic::warning("unknown-context-field", "doc", message, remedy).at(at));
 }
 
 fn examples(check: &mut Check<'_>, head: &Json) {

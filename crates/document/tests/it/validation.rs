@@ -104,6 +104,28 @@ fn the_head() {
         ),
         (json!({ "limits": 3 }), vec!["bad-type doc /limits"]),
         (
+            json!({ "context": { "user": {} }, "context_sets": [
+                { "name": "Ada", "values": { "user": "ada", "usr": 1 } },
+                { "name": "Ada", "values": {} },
+                { "name": "", "values": {} },
+                { "name": "x".repeat(101), "values": {} },
+                { "name": "no values" },
+                { "name": "x".repeat(100), "values": {}, "x-note": 1 },
+            ]}),
+            vec![
+                "~bad-context-set doc /context_sets/1/name",
+                "~bad-context-set doc /context_sets/2",
+                "~bad-context-set doc /context_sets/3",
+                "~bad-context-set doc /context_sets/4",
+                "~unknown-context-field doc /context_sets/0/values/usr",
+            ],
+        ),
+        (
+            json!({ "context_sets": (0..65).map(|n| json!({ "name": n.to_string(), "values": {} })).collect::<Vec<_>>() }),
+            vec!["~bad-context-set doc /context_sets"],
+        ),
+        (json!({ "context_sets": {} }), vec!["bad-type doc /context_sets"]),
+        (
             json!({ "limits": { "packets": 1_000_001, "packet_mb": 0, "state_mb": "x", "steps": 1 } }),
             vec![
                 "bad-limit doc /limits/packet_mb",

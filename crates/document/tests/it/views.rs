@@ -122,8 +122,16 @@ fn the_head_has_defaults() {
     let graph = document(json!({
         "name": "N", "description": "D", "input": ["a"], "recursion_limit": 25,
         "state": { "a": { "type": "string", "default": "x" }, "b": {} },
-        "examples": [ { "name": "one", "input": { "a": "y" } }, { "name": "broken" } ]
+        "examples": [ { "name": "one", "input": { "a": "y" } }, { "name": "broken" } ],
+        "context_sets": [ { "name": "broken" }, { "name": "Ada", "values": { "user": "ada" } }, { "values": {} } ]
     }));
+    let sets = graph.context_sets();
+    assert_eq!(
+        sets.iter()
+            .map(|set| (&*set.name, &set.values))
+            .collect::<Vec<_>>(),
+        [("Ada", &json!({ "user": "ada" }))]
+    );
     assert_eq!(
         (graph.name(), graph.description(), graph.recursion_limit()),
         ("N", "D", 25)

@@ -1,23 +1,21 @@
 /** The fields of the run context in the run form; not there where the graph declares none. */
 import { useMemo } from "react";
 import { SchemaForm } from "../../components/schema-form/SchemaForm";
-import { doc, useDocumentVersion } from "../../document/store";
+import { useRecord } from "../../document/store";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { isObject } from "../parts/diff";
+import { ContextSetsMenu } from "./ContextSetsMenu";
 import { contextSchema, giveContext, useRunContext } from "./run-context";
 
 const NOTHING = {};
 
 export function RunContext({ onValidity }: { onValidity: (valid: boolean) => void }) {
-  const version = useDocumentVersion();
+  const head = useRecord("doc");
   const graph = useSession((session) => session.graphKey) ?? "";
   const given = useRunContext((store) => store.given[graph]) ?? NOTHING;
-  const schema = useMemo(() => {
-    void version;
-    return contextSchema(doc.head);
-  }, [version]);
+  const schema = useMemo(() => (isObject(head) ? contextSchema(head) : null), [head]);
   if (schema === null) return null;
   return (
     <div className="mt-3" data-testid={debugIds.runContext}>
@@ -30,7 +28,12 @@ export function RunContext({ onValidity }: { onValidity: (valid: boolean) => voi
           giveContext(graph, Object.fromEntries(entries));
         }}
         onValidity={onValidity}
-        title={t("debug.context")}
+        title={
+          <span className="flex items-center gap-1">
+            {t("debug.context")}
+            <ContextSetsMenu graph={graph} given={given} />
+          </span>
+        }
       />
     </div>
   );

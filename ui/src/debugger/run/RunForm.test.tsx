@@ -1,8 +1,10 @@
 // @vitest-environment jsdom
-import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { doc } from "../../document/store";
 import { openGraph } from "../../document/open-graph";
+import { undo } from "../../document/undo";
+import type { ApplyPatch } from "../../ipc/bindings/ApplyPatch";
 import type { GraphView } from "../../ipc/bindings/GraphView";
 import { replaceHost } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
@@ -35,6 +37,11 @@ beforeEach(() => {
     ...host,
     rpc: (command, request, signal) => {
       if (command === "run.start") started(request);
+      // The graphs of these tests are open in no host.
+      if (command === "graph.apply") {
+        const { baseRev } = request as ApplyPatch;
+        return Promise.resolve({ rev: baseRev + 1, diagnostics: [], leads: {} });
+      }
       return host.rpc(command, request, signal);
     },
   });
@@ -130,4 +137,68 @@ it("gives the run the context that the graph declares", async () => {
   fireEvent.change(field as HTMLElement, { target: { value: "ada" } });
   await act(async () => fireEvent.click(screen.getByTestId(debugIds.startRun)));
   expect(started.mock.calls[0]?.[0]).toMatchObject({ context: { user: "ada" }, action: { type: "input" } });
+});
+
+it("keeps the context under a name in the graph, and takes one that was kept", async () => {
+  openGraph({
+    graphId: "g-sets",
+    name: "G",
+    rev: 0,
+    savedRev: 0,
+    records: [
+      {
+        id: "doc",
+        value: {
+          name: "G",
+          context: { user: { type: "string" } },
+          context_sets: [{ name: "Ada", values: { user: "ada" } }],
+        },
+      },
+      { id: "key:amount", value: { type: "string" } },
+    ],
+    diagnostics: [],
+    leads: {},
+  } as unknown as GraphView);
+  useRunInput.setState({ drafts: { [useSession.getState().graphKey ?? ""]: { amount: "3" } } });
+  render(<RunForm />);
+  const pick = async (label: string) => {
+    fireEvent.click(screen.getByTestId(debugIds.contextSets));
+    const item = await screen.findByText(label, { selector: "[role^='menuitem'] > *" });
+    await act(async () => fireEvent.click(item));
+  };
+  const field = () => {
+    const user = screen.getByTestId(debugIds.runContext).querySelector('[data-testid="field-/user"]');
+    return (
+      user?.matches("input, textarea") ? user : user?.querySelector("input, textarea")
+    ) as HTMLInputElement;
+  };
+  const sets = () => doc.head["context_sets"];
+  await pick("Ada");
+  expect(field().value).toBe("ada");
+  expect(screen.getByTestId(debugIds.contextSets).textContent).toBe("Ada");
+  fireEvent.change(field(), { target: { value: "eve" } });
+  expect(screen.getByTestId(debugIds.contextSets).textContent).toBe("Ada, changed");
+
+  await pick("Save as…");
+  const name = screen.getByTestId(debugIds.contextSetName);
+  fireEvent.change(name, { target: { value: "Ada" } });
+  fireEvent.submit(name);
+  expect(screen.getByTestId(debugIds.contextSetNaming).textContent).toContain("exists already");
+  fireEvent.change(name, { target: { value: "Eve" } });
+  await act(async () => fireEvent.keyDown(name, { key: "Enter", ctrlKey: true }));
+  expect(started, "the key belongs to the dialog").not.toHaveBeenCalled();
+  await act(async () => fireEvent.submit(name));
+  const kept = [
+    { name: "Ada", values: { user: "ada" } },
+    { name: "Eve", values: { user: "eve" } },
+  ];
+  expect(sets()).toEqual(kept);
+  await waitFor(() => expect(screen.getByTestId(debugIds.contextSets).textContent).toBe("Eve"));
+
+  await pick("Delete “Eve”");
+  expect(sets()).toEqual(kept.slice(0, 1));
+  act(() => void undo());
+  expect(sets()).toEqual(kept);
+  await act(async () => fireEvent.click(screen.getByTestId(debugIds.startRun)));
+  expect(started.mock.calls[0]?.[0]).toMatchObject({ context: { user: "eve" } });
 });

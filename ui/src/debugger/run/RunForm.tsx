@@ -135,6 +135,8 @@ export function RunForm() {
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    // Keys in a dialog that a field opens are not for the form behind it.
+    if (!event.currentTarget.contains(event.target as Node)) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       void start();

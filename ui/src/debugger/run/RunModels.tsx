@@ -1,13 +1,13 @@
 /** Who answers for the graph's models in the next run: fields for the run form, and a line for the head of a thread. */
 import { Sparkles } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { Button } from "../../components/Button";
 import { Combobox } from "../../components/Combobox";
 import { Field } from "../../components/Field";
 import { Fold } from "../../components/Fold";
 import { Popover } from "../../components/Popover";
 import { Select } from "../../components/Select";
-import { doc, useDocumentVersion } from "../../document/store";
+import { doc, useDocumentPart } from "../../document/store";
 import { nodeOf } from "../../document/types";
 import type { ModelRecording } from "../../ipc/bindings/ModelRecording";
 import type { RunModels as Models } from "../../ipc/bindings/RunModels";
@@ -38,15 +38,15 @@ interface FoldProps {
 
 /** For the run form and a node's test: closed to one line, and not there where no models are asked. */
 export function RunModelsFold({ threadId, nodeId }: FoldProps) {
-  const version = useDocumentVersion();
   const kinds = useSession((session) => session.appInfo?.kinds);
   const { models } = useModels(threadId);
-  const asks = useMemo(() => {
-    void version;
-    const asking = askingKinds(kinds ?? []);
-    const names = nodeId === undefined ? doc.names("node") : [nodeId];
-    return names.some((name) => asking.has(nodeOf(doc.get(`node:${name}`)).kind));
-  }, [version, kinds, nodeId]);
+  const asking = useMemo(() => askingKinds(kinds ?? []), [kinds]);
+  const asks = useDocumentPart(
+    useCallback(() => {
+      const names = nodeId === undefined ? doc.names("node") : [nodeId];
+      return names.some((name) => asking.has(nodeOf(doc.get(`node:${name}`)).kind));
+    }, [asking, nodeId]),
+  );
   if (!asks) return null;
   return (
     <div className="-mx-2">

@@ -10,12 +10,19 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Given {
   /** By graph. */
   readonly given: Readonly<Record<string, Fields>>;
+  /** The set of values that was chosen last, by graph. */
+  readonly chosen: Readonly<Record<string, string>>;
 }
 
-export const useRunContext = create<Given>()(() => ({ given: {} }));
+export const useRunContext = create<Given>()(() => ({ given: {}, chosen: {} }));
 
 export function giveContext(graph: string, fields: Fields): void {
   useRunContext.setState(({ given }) => ({ given: { ...given, [graph]: fields } }));
+}
+
+/** Notes the name of the set that the values are kept under. */
+export function chooseContextSet(graph: string, name: string): void {
+  useRunContext.setState(({ chosen }) => ({ chosen: { ...chosen, [graph]: name } }));
 }
 
 /** JSON Schema of what the graph declares; `null` when it declares nothing. */

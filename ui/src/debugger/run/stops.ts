@@ -11,7 +11,7 @@ import { useSession } from "../../state/session";
 import { showToast } from "../../state/toasts";
 import { openMoment } from "./open-moment";
 
-export interface Stopped {
+interface Stopped {
   readonly runId: string;
   readonly reason: string;
   /** File of its graph; absent for a draft, and until it is known. */

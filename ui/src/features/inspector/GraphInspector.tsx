@@ -25,6 +25,7 @@ import { fullTime } from "../../lib/intl";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { InvariantsSection } from "../invariants";
+import { ContextSection } from "./ContextSection";
 import { useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
 import {
@@ -125,6 +126,7 @@ export function GraphInspector() {
         </p>
       </section>
       <InvariantsSection record="doc" keys={keys} />
+      <ContextSection head={head} problems={diagnostics} />
       <Examples head={head} problems={diagnostics} />
       {readme !== null && readme.trim() !== "" && (
         <section className={sectionClass}>
