@@ -128,7 +128,7 @@ test("uses of a key are listed, and it is renamed everywhere in one step, in pro
   await expect(app.id("rename-everywhere")).toContainText("2 exact uses");
   await app.id("rename-to").fill("parcel");
   await app.picture("rename", ["light"]);
-  await app.id("rename-confirm").click();
+  await app.id("rename-to").press("Enter");
   await expect(app.id("uses-head")).toContainText("parcel");
   await expect(rows).toHaveCount(4);
   await expect(rows.filter({ hasText: "state.reply + state.parcel" })).toHaveCount(1);
@@ -293,6 +293,44 @@ test("what changed since the last commit is listed and marked", async ({ app, pa
   await app.node("shout").click();
   await page.keyboard.press("d");
   await expect(app.id("git-summary")).toHaveText("3 changes since the last commit");
+});
+
+test("commits of a graph's file are versions: shown, compared and restored", async ({ app, page }) => {
+  const old = app.write("graphs/desk/old.json", main);
+  const folder = dirname(old);
+  git(folder, "init", "-q", "-b", "main");
+  git(folder, "add", ".");
+  git(folder, "commit", "-q", "-m", "Desk: greet the customer");
+  git(folder, "mv", "old.json", "graph.json");
+  git(folder, "commit", "-q", "-m", "Desk: another file name");
+  const next = structuredClone(main) as ReturnType<typeof graph> & { nodes: Record<string, object> };
+  next.nodes["extra"] = { kind: "assign", config: { set: { reply: "'x'" } } };
+  const file = app.write("graphs/desk/graph.json", next);
+  git(folder, "commit", "-q", "-am", "Desk: an extra node, which nothing leads to yet, for the reply of the next release");
+  await app.open();
+  await app.openFile(file);
+  await app.node("greet").click();
+  await app.id("tab-versions").click();
+  const commits = app.id("version-commits").locator("li");
+  await expect(commits).toHaveCount(3);
+  await expect(commits.nth(2)).toContainText("Desk: greet the customer");
+  await expect(commits.nth(2)).toContainText("old.json");
+
+  await commits.nth(2).getByRole("button", { name: "Compare" }).click();
+  await expect(app.id("version-diff-node:extra")).toHaveAttribute("data-mark", "added");
+  await app.picture("versions-of-git", ["light", "dark"]);
+  await commits.nth(2).getByRole("button", { name: /^Restore/ }).click();
+  await expect(app.node("extra")).toHaveCount(0);
+  await page.keyboard.press("Control+z");
+  await expect(app.node("extra")).toBeVisible();
+
+  // A commit of another program is there when the window comes back.
+  git(folder, "commit", "-q", "--allow-empty", "-m", "Not of the file");
+  app.write("graphs/desk/graph.json", { ...next, description: "Greets." });
+  git(folder, "commit", "-q", "-am", "Desk: described");
+  await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+  await expect(commits).toHaveCount(4);
+  await expect(commits.first()).toContainText("Desk: described");
 });
 
 test("a file with conflict marks is merged record by record", async ({ app, page }) => {

@@ -61,6 +61,12 @@ test("a thread opens with the drawing that it ran on, and goes on as a person ch
   await expect(report).toContainText("review");
   await expect(app.id("hot-edit-map-review")).toContainText("approve");
   await app.picture("hot-edit", ["light", "dark"]);
+  const size = page.viewportSize()!;
+  await page.setViewportSize({ width: 1024, height: 700 });
+  const rows = await report.locator("footer button").evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ top, height }) => Math.round(top + height / 2)));
+  expect(new Set(rows).size, "one row of buttons").toBe(1);
+  await app.picture("hot-edit-small", ["light", "dark"]);
+  await page.setViewportSize(size);
   await page.keyboard.press("Escape");
   await expect(report).toHaveCount(0);
   await app.status("asking");
@@ -87,13 +93,35 @@ test("versions are listed, named, compared and restored", async ({ app, page }) 
   await expect(ran).toHaveCount(1);
   await ran.getByRole("button", { name: /^Name the version/ }).click();
   await app.id("version-name-field").fill("Before the cut");
-  await page.keyboard.press("Enter");
+  await app.id("version-note-field").fill("Asks before it sends.\n\nThe last node is cut next.");
+  await app.picture("version-note-dialog", ["light", "dark"]);
+  await app.id("version-name-field").press("Enter");
   await expect(ran).toContainText("Before the cut");
+  const note = ran.getByText("Asks before it sends.");
+  await expect(note).toHaveAttribute("title", /The last node is cut next\./);
+  await expect(ran).not.toContainText("The last node is cut next.");
+
+  // Without its note, and with it again.
+  await ran.getByRole("button", { name: /^Name the version/ }).click();
+  await app.id("version-note-field").fill("");
+  await app.id("version-name-field").press("Enter");
+  await expect(note).toHaveCount(0);
+  await ran.getByRole("button", { name: /^Name the version/ }).click();
+  await app.id("version-note-field").fill("Asks before it sends.\n\nThe last node is cut next.");
+  await app.id("version-name-field").press("Enter");
+  await expect(note).toBeVisible();
 
   await ran.getByRole("button", { name: "Compare" }).click();
   await expect(app.id("version-diff-node:last")).toHaveAttribute("data-mark", "removed");
   await expect(app.id("nested-node-last")).toHaveAttribute("data-diff", "removed");
   await app.picture("versions-panel", ["light", "dark"]);
+  // In a small window the names of its nodes can be read, and its own.
+  await page.setViewportSize({ width: 1024, height: 700 });
+  const name = app.id("nested-node-last").getByText("last", { exact: true });
+  await expect.poll(async () => (await name.boundingBox())?.height ?? 0).toBeGreaterThanOrEqual(12);
+  const words = app.id("version-bar").getByText("Version: Before the cut");
+  expect(await words.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true);
+  await page.setViewportSize({ width: 1440, height: 900 });
 
   await ran.getByRole("button", { name: /^Restore/ }).click();
   await expect(app.node("last")).toBeVisible();

@@ -30,6 +30,8 @@ const TURNS: usize = 500;
 const ROUNDS: usize = 7;
 /// Milliseconds that a question about one thread may take.
 const WAIT: f64 = 200.0;
+/// Milliseconds until the first rows of a question about all threads.
+const WALK: f64 = 500.0;
 
 fn main() {
     superstep_nodes::serve_if_asked();
@@ -210,7 +212,7 @@ async fn questions(workbench: &Arc<Workbench>, folder: &Path, checkpoints: usize
             .clone();
 
     let params = format!("{checkpoints} checkpoints, {BRANCHES} branches, 200 kB");
-    let ask = async |workload: &str, command: &str, more: Json| {
+    let ask_within = async |limit: f64, workload: &str, command: &str, more: Json| {
         let mut request = json!({"threadId": thread});
         request
             .as_object_mut()
@@ -223,9 +225,11 @@ async fn questions(workbench: &Arc<Workbench>, folder: &Path, checkpoints: usize
             times.push(began.elapsed().as_secs_f64() * 1e3);
         }
         let took = middle(times);
-        print(workload, &params, took, "ms", WAIT);
+        print(workload, &params, took, "ms", limit);
         took
     };
+    let ask =
+        async |workload: &str, command: &str, more: Json| ask_within(WAIT, workload, command, more).await;
     let middle_one = &steps[steps.len() / 2]["id"];
     ask(
         "state of a moment",
@@ -266,9 +270,17 @@ async fn questions(workbench: &Arc<Workbench>, folder: &Path, checkpoints: usize
         json!({"left": left, "right": right}),
     )
     .await;
-    ask("invariants", "invariants.check", json!({"graphId": graph})).await;
+    // These look at the threads of all graphs; the first answer has the long thread, which is the newest.
+    let all = json!({"graphId": graph});
+    ask_within(WALK, "invariants, first rows", "invariants.check", all).await;
     let edge = json!({"graphId": graph, "edge": "add->add", "expression": "state.n < 10"});
-    ask("another expression on an edge", "edge.reconsider", edge).await;
+    ask_within(
+        WALK,
+        "another expression on an edge, first rows",
+        "edge.reconsider",
+        edge,
+    )
+    .await;
     let url = format!("sqlite:{}", folder.join("threads.db").display());
     let saver = superstep_storage::open(&url).await.unwrap().checkpointer;
     let query = ListQuery::new().thread(thread.as_str());
@@ -408,7 +420,7 @@ async fn searches(workbench: &Arc<Workbench>, folder: &Path, export: &Path, thre
     let (first, whole, found, _) = search(workbench, "moments.find", condition).await;
     // The long thread has such a step, too.
     assert_eq!(found as u64, threads + 1);
-    print("first step where, first rows", &params, first, "ms", 500.0);
+    print("first step where, first rows", &params, first, "ms", WALK);
     print(
         "first step where, checkpoints a second",
         &params,
@@ -425,9 +437,10 @@ async fn searches(workbench: &Arc<Workbench>, folder: &Path, export: &Path, thre
         "ms",
         all_keys,
     );
-    let probe = json!({"node": "write", "expression": "state.n"});
+    // As many to an answer as the window asks for.
+    let probe = json!({"node": "write", "expression": "state.n", "limit": 2000});
     let (first, whole, visits, _) = search(workbench, "node.probe", probe).await;
-    print("probe, first rows", &params, first, "ms", 500.0);
+    print("probe, first rows", &params, first, "ms", WALK);
     print(
         "probe, visits a second",
         &params,
@@ -435,7 +448,7 @@ async fn searches(workbench: &Arc<Workbench>, folder: &Path, export: &Path, thre
         "1/s",
         20_000.0,
     );
-    let probe = json!({"node": "write", "expression": "state|length * 0 + state.n"});
+    let probe = json!({"node": "write", "expression": "state|length * 0 + state.n", "limit": 2000});
     let (_, all_keys, ..) = search(workbench, "node.probe", probe).await;
     print(
         "probe, beside reading whole states",

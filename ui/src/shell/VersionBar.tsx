@@ -14,13 +14,13 @@ export function VersionBar({ version }: { version: ShownVersion }) {
       : t("versions.shown", { version: label });
   return (
     <div
-      className="absolute top-2.5 left-1/2 z-6 flex max-w-[calc(100%-20px)] -translate-x-1/2 items-center gap-1.5 rounded-lg border border-line-strong bg-surface-2 py-1 pr-1 pl-2.5 text-xs shadow-md"
+      className="absolute top-2.5 left-1/2 z-6 flex w-max max-w-[calc(100%-20px)] -translate-x-1/2 flex-wrap items-center gap-1.5 rounded-lg border border-line-strong bg-surface-2 py-1 pr-1 pl-2.5 text-xs shadow-md"
       role="status"
       data-testid={versionsIds.bar}
     >
-      <History size={14} className="shrink-0 text-text-3" aria-hidden />
-      <span className="min-w-0 truncate font-semibold" title={words}>
-        {words}
+      <span className="flex max-w-full min-w-0 items-center gap-1.5" title={words}>
+        <History size={14} className="shrink-0 text-text-3" aria-hidden />
+        <span className="truncate font-semibold">{words}</span>
       </span>
       <Button
         size="small"

@@ -5,8 +5,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use crate::wire::{FileEntry, FileList, Problem};
-use superstep_document::text;
+use superstep_document::{Text, text};
 
 /// A file in the making: nobody sees it before it is finished, and it is gone when it is dropped before.
 #[derive(Debug)]
@@ -100,6 +103,32 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     staged.file.write_all(bytes)?;
     staged.finish()
+}
+
+/// Reads a JSON file of the data folder; one that is not there is the default. `remedy` says what to do about one that
+/// cannot be read as JSON.
+pub(crate) fn read_json<T: DeserializeOwned + Default>(path: &Path, remedy: Text) -> Result<T, Problem> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
+        Err(error) => return Err(Problem::file(text!("read"), path, &error)),
+    };
+    serde_json::from_str(&text).map_err(|error| {
+        let message = text!(
+            "{path} cannot be read: {error}.",
+            path = path.display().to_string(),
+            error = error.to_string()
+        );
+        Problem::new("file-error", message).remedy(remedy)
+    })
+}
+
+/// Serializes a value as the content of a JSON file of the data folder.
+pub(crate) fn json_bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
+    let mut bytes =
+        serde_json::to_vec_pretty(value).map_err(|error| Problem::new("internal", error.to_string()))?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }
 
 /// Identifier of a file's content, to notice changes made outside.
@@ -266,6 +295,27 @@ mod tests {
             1,
             "a temporary file was left behind"
         );
+    }
+
+    #[test]
+    fn a_json_file_that_is_not_there_is_the_default_and_a_broken_one_says_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("numbers.json");
+        let read = || read_json::<Vec<u32>>(&path, Text::from("Delete it.".to_owned()));
+        assert_eq!(read().unwrap(), Vec::<u32>::new());
+        fs::write(&path, json_bytes(&[1, 2]).unwrap()).unwrap();
+        assert_eq!(read().unwrap(), [1, 2]);
+        fs::write(&path, "[1,").unwrap();
+        let broken = read().unwrap_err();
+        assert_eq!(broken.code, "file-error");
+        assert!(
+            broken.message.contains("numbers.json cannot be read"),
+            "{broken:?}"
+        );
+        assert_eq!(broken.remedy.as_deref(), Some("Delete it."));
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert_ne!(read().unwrap_err().remedy.as_deref(), Some("Delete it."));
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! What every part of the workbench uses: problems, files, and values as interfaces receive them.
+//! What every part of the workbench uses: problems, files, notes, and values as interfaces receive them.
 
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod instance;
 pub(crate) mod logging;
+pub(crate) mod notes;
 pub(crate) mod problem;
 pub(crate) mod values;
 

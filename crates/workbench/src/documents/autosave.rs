@@ -258,7 +258,16 @@ impl AutosaveSlot {
         )
     }
 
-    /// Takes the name of a version away.
+    /// Returns the note of a version with a name; empty when it has none.
+    pub(crate) fn note_of(&self, hash: &str) -> String {
+        let mut named = self.named_versions().into_iter();
+        named
+            .find(|named| named.hash == hash)
+            .map(|named| named.note)
+            .unwrap_or_default()
+    }
+
+    /// Takes the name of a version away, with its note.
     pub(crate) fn unname(&self, hash: &str) -> io::Result<()> {
         match self.named_versions().iter().find(|named| named.hash == hash) {
             Some(named) => fs::remove_file(self.named().join(format!("{}.json", named.hash))),
@@ -288,6 +297,9 @@ pub(crate) struct Named {
     pub(crate) hash: String,
     /// Its name.
     pub(crate) name: String,
+    /// What somebody noted about it; empty when nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) note: String,
     /// When the version was made: ISO-8601, UTC.
     pub(crate) at: String,
     /// The document.
@@ -494,6 +506,32 @@ mod tests {
         assert_eq!(
             (slot.copies().len(), AutosaveSlot::all(root.path()).len()),
             (0, 0)
+        );
+    }
+
+    #[test]
+    fn a_named_version_keeps_its_note_and_older_files_have_none() {
+        let root = tempfile::tempdir().unwrap();
+        let slot = AutosaveSlot::of_draft(root.path(), "draft-1");
+        let older = r#"{"hash":"1","name":"one","at":"2026","text":"{}"}"#;
+        files::write_atomic(&slot.named().join("1.json"), older.as_bytes()).unwrap();
+        let read = slot.named_versions().remove(0);
+        assert_eq!((read.name.as_str(), read.note.as_str()), ("one", ""));
+        let note = "Why\n\nIt was odd.".to_owned();
+        slot.name(&Named { note, ..read }).unwrap();
+        assert_eq!(slot.note_of("1"), "Why\n\nIt was odd.");
+        assert_eq!(slot.note_of("2"), "");
+        let file = AutosaveSlot::of_path(root.path(), Path::new("/g/one.json"));
+        file.adopt(&slot);
+        assert_eq!(
+            file.note_of("1"),
+            slot.note_of("1"),
+            "it goes over with the version"
+        );
+        slot.unname("1").unwrap();
+        assert_eq!(
+            (slot.named_versions().len(), slot.note_of("1")),
+            (0, String::new())
         );
     }
 

@@ -1,7 +1,7 @@
 //! What git knows of a graph's file. It is only read, and a repository is somebody else's: its configuration may name
-//! programs for hooks, filters, monitors, pagers, differences and fetching, and none of them may run. So only two plumbing
+//! programs for hooks, filters, monitors, pagers, differences and fetching, and none of them may run. So only
 //! commands are used that read objects by name, without the index and the work tree, with everything that could start a
-//! program switched off.
+//! program switched off: two of plumbing here, and those of [`git_history`](super::git_history).
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_WORDS: u64 = 4 << 10;
 
 /// Result of a git command.
-enum Ended {
+pub(super) enum Ended {
     Done(Vec<u8>),
     Failed(String),
     /// There is no git on this computer.
@@ -60,13 +60,7 @@ impl Workbench {
             return Ok(view(GitState::None));
         };
         let small = MOST_WORDS;
-        let commit = match git(
-            folder,
-            &["rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"],
-            small,
-        )
-        .await
-        {
+        let commit = match head(folder).await {
             Ended::Done(commit) => line(&commit),
             Ended::Failed(why) if why.contains("dubious ownership") => return Ok(refused(not_ours(folder))),
             // Outside of a repository, or before the first commit.
@@ -138,16 +132,16 @@ fn of_commit(text: &[u8]) -> Result<Vec<crate::wire::Record>, Problem> {
     Ok(records(&document))
 }
 
-fn line(text: &[u8]) -> String {
+pub(super) fn line(text: &[u8]) -> String {
     String::from_utf8_lossy(text).trim().to_owned()
 }
 
-fn slow() -> Problem {
+pub(super) fn slow() -> Problem {
     Problem::new("git-slow", text!("Git did not answer in time."))
         .remedy(text!("See whether git works in this folder."))
 }
 
-fn not_ours(folder: &Path) -> Problem {
+pub(super) fn not_ours(folder: &Path) -> Problem {
     Problem::new(
         "git-owner",
         text!(
@@ -160,8 +154,14 @@ fn not_ours(folder: &Path) -> Problem {
     ))
 }
 
+/// Reads the id of the last commit.
+pub(super) async fn head(folder: &Path) -> Ended {
+    let args = ["rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"];
+    git(folder, &args, MOST_WORDS).await
+}
+
 /// Runs a command that reads objects, in a folder, with nothing of the repository's configuration that starts a program.
-async fn git(folder: &Path, args: &[impl AsRef<std::ffi::OsStr>], most: u64) -> Ended {
+pub(super) async fn git(folder: &Path, args: &[impl AsRef<std::ffi::OsStr>], most: u64) -> Ended {
     let mut command = Command::new("git");
     // Another repository may be named in our environment, as in a hook.
     for (name, _) in std::env::vars_os() {

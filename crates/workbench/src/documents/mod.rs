@@ -11,6 +11,7 @@ mod conflict;
 mod disk;
 mod find;
 mod git;
+mod git_history;
 pub(crate) mod graphs;
 mod opening;
 mod pictures;

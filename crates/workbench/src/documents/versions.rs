@@ -1,5 +1,5 @@
 //! Versions of a document: those that runs keep with their threads, saved and automatic copies, and those with a name, as one
-//! list; what a version holds; going back to one.
+//! list; what a version holds, also one of a commit; going back to one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,10 +12,12 @@ use superstep_document::{Document, Section};
 use superstep_nodes::{GraphSources, document_hash};
 
 use super::autosave::{AutosaveSlot, Named};
+use super::git_history::{blob_of, blob_text};
 use super::{OpenDocument, records};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
+use crate::base::notes::checked_note;
 use crate::session::of_graph;
 use crate::wire::{
     FileNow, GraphRef, GraphVersionView, GraphVersions, GraphView, NameVersion, PackageChange, Problem,
@@ -34,6 +36,8 @@ const LONGEST_NAME: usize = 120;
 enum VersionId<'a> {
     Copy(&'a str),
     Named(&'a str),
+    /// What the file held in a commit.
+    Commit(&'a str),
     /// The version, and a thread that keeps it.
     Run(&'a str, &'a str),
 }
@@ -44,6 +48,7 @@ impl<'a> VersionId<'a> {
         match kind {
             "copy" => Some(Self::Copy(rest)),
             "named" => Some(Self::Named(rest)),
+            "git" => blob_of(rest).map(Self::Commit),
             "run" => rest
                 .split_once('@')
                 .map(|(version, thread)| Self::Run(version, thread)),
@@ -97,6 +102,7 @@ async fn of_threads(saver: &dyn Checkpointer, keys: &[String]) -> Result<Vec<Gra
         versions.push(GraphVersionView {
             id: id_in_thread(&version, &thread),
             name: None,
+            note: None,
             at: head.ts.clone(),
             nodes: u32::try_from(count("nodes")).unwrap_or_default(),
             edges: u32::try_from(count("edges")).unwrap_or_default(),
@@ -112,15 +118,18 @@ async fn of_threads(saver: &dyn Checkpointer, keys: &[String]) -> Result<Vec<Gra
 /// Adds versions with a name and copies to those of threads; what says the same is one version.
 fn with_copies(mut versions: Vec<GraphVersionView>, slot: &AutosaveSlot) -> Vec<GraphVersionView> {
     for named in slot.named_versions() {
+        let note = Some(named.note).filter(|note| !note.is_empty());
         let of_it = |version: &&mut GraphVersionView| version.hash.as_deref() == Some(&named.hash);
         if let Some(known) = versions.iter_mut().find(of_it) {
             known.name = Some(named.name);
+            known.note = note;
             continue;
         }
         let (document, _) = Document::parse(&named.text);
         versions.push(GraphVersionView {
             id: format!("named:{}", named.hash),
             name: Some(named.name),
+            note,
             at: named.at,
             nodes: small(document.section(Section::Nodes).len()),
             edges: small(document.section(Section::Edges).len()),
@@ -140,6 +149,7 @@ fn with_copies(mut versions: Vec<GraphVersionView>, slot: &AutosaveSlot) -> Vec<
         versions.push(GraphVersionView {
             id: format!("copy:{}", copy.id()),
             name: None,
+            note: None,
             at: iso8601(copy.at),
             nodes: small(copy.nodes),
             edges: small(copy.edges),
@@ -229,6 +239,11 @@ impl Workbench {
                 let named = named.into_iter().find(|named| named.hash == hash);
                 named.map(|named| of_text(named.text)).ok_or_else(missing)
             }
+            VersionId::Commit(blob) => {
+                let path = open.source().path.ok_or_else(missing)?;
+                let text = blob_text(&path, blob).await?;
+                text.map(of_text).ok_or_else(missing)
+            }
             VersionId::Run(version, thread) => {
                 let kept = GraphVersion::read(&*self.saver(), &thread.into(), version).await?;
                 let kept = kept.and_then(|kept| GraphSources::read(&kept.content));
@@ -290,13 +305,23 @@ impl Workbench {
         if name.as_deref() == Some("") {
             return Err(Problem::invalid(text!("The name is empty.")).remedy(text!("Type a name.")));
         }
+        let note = request.note.as_deref().map(checked_note).transpose()?;
         let slot = open.state.lock().slot.clone();
         blocking(move || {
             let (document, _) = Document::parse(&text);
             let hash = document_hash(&document);
             let at = at.unwrap_or_else(files::now);
             let done = match name {
-                Some(name) => slot.name(&Named { hash, name, at, text }),
+                Some(name) => {
+                    let note = note.unwrap_or_else(|| slot.note_of(&hash));
+                    slot.name(&Named {
+                        hash,
+                        name,
+                        note,
+                        at,
+                        text,
+                    })
+                }
                 None => slot.unname(&hash),
             };
             done.map_err(|e| Problem::at(text!("name a version in"), text!("the data folder"), &e))

@@ -52,8 +52,7 @@ fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
 }
 
 fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Problem> {
-    let mut text = serde_json::to_vec_pretty(value).map_err(|e| Problem::new("internal", e.to_string()))?;
-    text.push(b'\n');
+    let text = files::json_bytes(value)?;
     files::write_atomic(path, &text).map_err(|e| Problem::file(text!("write"), path, &e))
 }
 

@@ -5,7 +5,6 @@
 mod servers;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -93,24 +92,8 @@ impl Trust {
     }
 
     fn read(&self) -> Result<GrantsFile, Problem> {
-        let text = match std::fs::read_to_string(&self.file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(GrantsFile::default()),
-            Err(error) => return Err(Problem::file(text!("read"), &self.file, &error)),
-        };
-        serde_json::from_str(&text).map_err(|error| {
-            Problem::new(
-                "file-error",
-                text!(
-                    "{path} cannot be read: {error}.",
-                    path = self.file.display().to_string(),
-                    error = error.to_string()
-                ),
-            )
-            .remedy(text!(
-                "Correct the file, or delete it: then every project is asked about again."
-            ))
-        })
+        let remedy = text!("Correct the file, or delete it: then every project is asked about again.");
+        files::read_json(&self.file, remedy)
     }
 
     /// Reads what was allowed, by project.
@@ -137,9 +120,7 @@ impl Trust {
         let mut kept = self.read()?;
         change(&mut kept.projects);
         kept.projects.retain(|_, granted| !granted.is_empty());
-        let mut text =
-            serde_json::to_vec_pretty(&kept).map_err(|e| Problem::new("internal", e.to_string()))?;
-        text.push(b'\n');
+        let text = files::json_bytes(&kept)?;
         files::write_private(&self.file, &text).map_err(|e| Problem::file(text!("write"), &self.file, &e))
     }
 

@@ -30,6 +30,7 @@ macro_rules! for_each_command {
             "graph.keepSteps" => graph_keep_steps(KeepSteps) -> Empty,
             "graph.steps" => graph_steps(GraphRef) -> KeptSteps,
             "graph.git" => graph_git(GraphRef) -> GitView,
+            "graph.history" => graph_history(ReadHistory) -> GraphHistory,
             "graph.conflict" => graph_conflict(GraphRef) -> ConflictView,
             "graph.disk" => graph_disk(GraphRef) -> DiskVersion,
             "project.find" => project_find(FindText) -> TextFound,

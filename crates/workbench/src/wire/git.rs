@@ -1,4 +1,4 @@
-//! What git knows of a graph's file, and the two sides of a file with conflict marks.
+//! What git knows of a graph's file, with its history, and the two sides of a file with conflict marks.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -40,6 +40,43 @@ pub struct GitView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<Problem>,
+}
+
+/// `graph.history`: commits that changed the graph's file, newest first, a page at once.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadHistory {
+    /// The open document.
+    pub graph_id: String,
+    /// Commits that were answered already.
+    #[serde(default)]
+    pub offset: u32,
+}
+
+/// Answer of `graph.history`; empty when the file is in no repository.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct GraphHistory {
+    /// Newest first.
+    pub commits: Vec<CommitView>,
+    /// There are older ones.
+    pub more: bool,
+}
+
+/// A commit that changed the graph's file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct CommitView {
+    /// Id of the version for `graph.version` and `graph.restore`.
+    pub id: String,
+    /// The commit, as 40 or 64 hexadecimal digits.
+    pub commit: String,
+    /// First line of its message, cut when it is long.
+    pub subject: String,
+    /// Name of its author.
+    pub author: String,
+    /// When it was made: ISO-8601, UTC.
+    pub at: String,
+    /// Path of the file in it, from the top of the repository.
+    pub path: String,
 }
 
 /// One side of a conflict.

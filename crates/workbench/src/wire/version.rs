@@ -18,6 +18,10 @@ pub struct GraphVersionView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub name: Option<String>,
+    /// What somebody noted about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub note: Option<String>,
     /// When it was saved or first ran: ISO-8601, UTC.
     pub at: String,
     /// Number of nodes.
@@ -112,7 +116,7 @@ pub struct PackageChange {
     pub after: Option<String>,
 }
 
-/// `graph.nameVersion`: gives a version a name, or takes its name away. A version with a name is kept.
+/// `graph.nameVersion`: gives a version a name and a note, or takes both away. A version with a name is kept.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct NameVersion {
@@ -122,10 +126,14 @@ pub struct NameVersion {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub id: Option<String>,
-    /// The name; absent takes it away.
+    /// The name; absent takes it away, with the note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub name: Option<String>,
+    /// The note, of several lines as needed; absent keeps the one it has, an empty one removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub note: Option<String>,
 }
 
 /// `graph.restore`: the document becomes what the version holds; a new revision, so nothing is lost.

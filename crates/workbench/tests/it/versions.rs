@@ -141,6 +141,65 @@ async fn a_run_keeps_its_version_which_is_listed_read_named_and_restored() {
     );
 }
 
+#[tokio::test]
+async fn a_named_version_has_a_note() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    let graph = app.draft("Words", asks()).await;
+    let noted = async |extra: Value| {
+        let mut request = json!({"graphId": graph, "name": "First"});
+        request
+            .as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        let list = app.ok("graph.nameVersion", request).await;
+        let list = list["versions"].as_array().unwrap().clone();
+        let mut named = list.into_iter().filter(|version| version.get("name").is_some());
+        let one = named.next();
+        assert!(named.next().is_none(), "one version has a name");
+        one.map(|one| (one["id"].clone(), one.get("note").cloned()))
+    };
+    let note = async |extra: Value| noted(extra).await.unwrap().1;
+    assert_eq!(note(json!({})).await, None);
+    let written = json!("Before the cut.\n\nIt asked twice.");
+    assert_eq!(
+        note(json!({"note": "\n Before the cut.\n\nIt asked twice. "})).await,
+        Some(written.clone())
+    );
+    assert_eq!(
+        note(json!({"name": "Second"})).await,
+        Some(written.clone()),
+        "absent keeps it"
+    );
+    let id = noted(json!({})).await.unwrap().0;
+    assert_eq!(
+        note(json!({"id": id, "name": "Third"})).await,
+        Some(written.clone()),
+        "by its id, too"
+    );
+
+    let long = json!({"graphId": graph, "name": "First", "note": "x".repeat(16 * 1024 + 1)});
+    let refused = app.refused("graph.nameVersion", long).await;
+    assert_eq!(
+        (refused.code.as_str(), refused.remedy.as_deref()),
+        ("invalid-request", Some("Shorten it."))
+    );
+    assert_eq!(
+        note(json!({})).await,
+        Some(written.clone()),
+        "a refused note changes nothing"
+    );
+
+    assert_eq!(note(json!({"note": " "})).await, None, "an empty one removes it");
+    note(json!({"note": written})).await;
+    app.ok("graph.nameVersion", json!({"graphId": graph})).await;
+    assert_eq!(
+        note(json!({})).await,
+        None,
+        "a name that is taken away takes its note along"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thread_whose_next_node_is_gone_goes_on_only_as_somebody_says() {
     let dir = tempfile::tempdir().unwrap();

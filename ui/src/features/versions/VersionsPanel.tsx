@@ -1,8 +1,8 @@
 /**
  * Versions of the open graph, newest first: those that runs keep with their threads, saves, automatic copies and those with a
- * name. One is shown on the canvas, compared with the graph as it is now, named or restored; restoring can be undone.
+ * name; below them the commits of its file. One is shown on the canvas, compared with the graph as it is now, named or restored; restoring can be undone.
  */
-import { GitCompareArrows, History, MessagesSquare, Pencil, RotateCcw, Tag } from "lucide-react";
+import { History, MessagesSquare, Pencil, Search, Tag, X } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
@@ -10,26 +10,37 @@ import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { Spinner } from "../../components/Spinner";
 import { TextField } from "../../components/TextField";
+import { firstLine } from "../../debugger/parts/Summary";
 import { openMoment } from "../../debugger/run/open-moment";
 import { useGraphMeta } from "../../document/store";
+import type { CommitView } from "../../ipc/bindings/CommitView";
 import type { GraphVersions } from "../../ipc/bindings/GraphVersions";
 import type { GraphVersionView } from "../../ipc/bindings/GraphVersionView";
 import { rpc, RpcProblem } from "../../ipc/client";
-import { momentText } from "../../lib/intl";
+import { listed, momentText } from "../../lib/intl";
 import { formsIds, versionsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { showVersion, useVersionOf, type VersionName } from "../../state/shown-version";
-import { nameVersion, restoreVersion } from "./actions";
-import { VersionDiff } from "./VersionDiff";
+import type { VersionName } from "../../state/shown-version";
+import { nameVersion } from "./actions";
+import { CommitList, commitName, commitTexts } from "./CommitList";
+import { useHistory } from "./history";
+import { NameDialog, type NameAndNote } from "./NameDialog";
+import { isFound } from "./search";
+import { VersionRow } from "./VersionRow";
 
 type Load =
   { state: "loading" } | { state: "failed"; problem: RpcProblem } | { state: "ready"; list: GraphVersions };
 
+/** A version whose name is typed: without an id the document as it is. */
+interface Naming {
+  readonly id: string | null;
+  readonly title: string;
+  readonly initial: NameAndNote | null;
+}
+
 export function VersionsPanel() {
   const { graphId, rev } = useGraphMeta();
   const [load, setLoad] = useState<Load>({ state: "loading" });
-  /** Whose name is typed: the place in the list, or `now`. */
-  const [naming, setNaming] = useState<string | null>(null);
 
   const read = useCallback(() => {
     if (graphId === null) return undefined;
@@ -44,12 +55,6 @@ export function VersionsPanel() {
   }, [graphId]);
   // A new copy comes some time after an edit; each accepted edit is a good moment to look.
   useEffect(read, [read, rev]);
-
-  const name = async (id: string | null, chosen: string | null) => {
-    setNaming(null);
-    const list = await nameVersion(id, chosen);
-    if (list) setLoad({ state: "ready", list });
-  };
 
   if (load.state === "loading") {
     return (
@@ -70,28 +75,57 @@ export function VersionsPanel() {
       </EmptyState>
     );
   }
-  const { versions, current, unread } = load.list;
-  const names = versions.map(({ id, name: given, at }) => ({ id, label: given ?? momentText(at) }));
+  return <Versions list={load.list} onList={(list) => setLoad({ state: "ready", list })} onRestored={read} />;
+}
+
+interface VersionsProps {
+  readonly list: GraphVersions;
+  onList(list: GraphVersions): void;
+  onRestored(): void;
+}
+
+function Versions({ list, onList, onRestored }: VersionsProps) {
+  const { graphId } = useGraphMeta();
+  const [naming, setNaming] = useState<Naming | null>(null);
+  const [search, setSearch] = useState("");
+  const { history, readMore } = useHistory(graphId);
+  const { versions, current, unread } = list;
+  const names = namesOf(versions, history.commits);
+  const isLong = versions.length + history.commits.length > SHORT;
+  const sought = isLong ? search : "";
+  const found = versions.filter((version) => isFound(sought, textsOf(version)));
+  const foundCommits = history.commits.filter((commit) => isFound(sought, commitTexts(commit)));
+  const name = async (chosen: NameAndNote | null) => {
+    const named = naming && (await nameVersion(naming.id, chosen));
+    if (!named) return;
+    onList(named);
+    setNaming(null);
+  };
+  const nameNow = () => {
+    const same = versions.find(({ hash }) => hash === current);
+    setNaming({ id: null, title: t("versions.nameNow"), initial: nameOf(same) });
+  };
   return (
     <div className="h-full overflow-y-auto p-1.5">
-      <div className="px-2 pb-1.5">
-        {naming === "now" ? (
-          <NameForm
-            initial=""
-            onName={(chosen) => void name(null, chosen)}
-            onCancel={() => setNaming(null)}
-          />
-        ) : (
-          <Button
-            size="small"
-            icon={<Tag size={13} aria-hidden />}
-            onClick={() => setNaming("now")}
-            data-testid={versionsIds.nameNow}
-          >
-            {t("versions.nameNow")}
-          </Button>
-        )}
+      <div className="flex flex-wrap items-center gap-1.5 px-2 pb-1.5">
+        <Button
+          size="small"
+          icon={<Tag size={13} aria-hidden />}
+          onClick={nameNow}
+          data-testid={versionsIds.nameNow}
+        >
+          {t("versions.nameNow")}
+        </Button>
+        {isLong && <SearchField search={search} onSearch={setSearch} />}
       </div>
+      {naming !== null && (
+        <NameDialog
+          title={naming.title}
+          initial={naming.initial}
+          onSave={(chosen) => void name(chosen)}
+          onClose={() => setNaming(null)}
+        />
+      )}
       {unread !== undefined && (
         <p className="px-2 pb-1 text-xs text-asking">{t("versions.unread", { why: unread })}</p>
       )}
@@ -101,22 +135,82 @@ export function VersionsPanel() {
         </EmptyState>
       ) : (
         <ul aria-label={t("forms.versions.list")} data-testid={formsIds.versions}>
-          {versions.map((version, index) => (
+          {found.map((version, index) => (
             <Version
               key={version.id}
               version={version}
               index={index}
               isCurrent={version.hash === current}
-              naming={naming === version.id}
-              onNaming={(on) => setNaming(on ? version.id : null)}
-              onName={(chosen) => void name(version.id, chosen)}
+              onNaming={(title) => setNaming({ id: version.id, title, initial: nameOf(version) })}
               names={names}
-              onRestored={read}
+              onRestored={onRestored}
             />
           ))}
         </ul>
       )}
+      {isLong && found.length + foundCommits.length === 0 && (
+        <EmptyState compact title={t("forms.command.none")} />
+      )}
+      <CommitList
+        history={history}
+        found={foundCommits}
+        versions={names}
+        readMore={readMore}
+        onRestored={onRestored}
+      />
     </div>
+  );
+}
+
+/** Fewer versions are seen without a search. */
+const SHORT = 8;
+
+/** What people call versions and commits, to compare with. */
+function namesOf(versions: readonly GraphVersionView[], commits: readonly CommitView[]): VersionName[] {
+  return [
+    ...versions.map(({ id, name, at }) => ({ id, label: name ?? momentText(at) })),
+    ...commits.map((commit) => ({ id: commit.id, label: commitName(commit) })),
+  ];
+}
+
+/** The name and note that a version has. */
+function nameOf(version: GraphVersionView | undefined): NameAndNote | null {
+  return version?.name === undefined ? null : { name: version.name, note: version.note ?? "" };
+}
+
+/** What the row of a version shows, with its whole note. */
+function textsOf(version: GraphVersionView): string[] {
+  const { name, note, at } = version;
+  return [name ?? "", note ?? "", momentText(at), countsText(version), ranText(version)];
+}
+
+const countsText = ({ nodes, edges }: GraphVersionView): string =>
+  listed([
+    tn("forms.many.node", "forms.many.nodes", nodes),
+    tn("forms.many.edge", "forms.many.edges", edges),
+  ]);
+
+const ranText = ({ threads }: GraphVersionView): string =>
+  threads === 0 ? "" : tn("versions.ranOne", "versions.ran", threads);
+
+function SearchField({ search, onSearch }: { search: string; onSearch(search: string): void }) {
+  return (
+    <TextField
+      className="min-w-36 flex-1"
+      value={search}
+      onChange={onSearch}
+      placeholder={t("versions.search")}
+      aria-label={t("versions.search")}
+      data-testid={versionsIds.search}
+      prefix={<Search size={13} aria-hidden />}
+      {...(search !== "" && {
+        suffix: (
+          <IconButton size="small" label={t("debug.clear")} onClick={() => onSearch("")}>
+            <X size={13} aria-hidden />
+          </IconButton>
+        ),
+      })}
+    />
   );
 }
 
@@ -124,86 +218,59 @@ interface VersionProps {
   readonly version: GraphVersionView;
   readonly index: number;
   readonly isCurrent: boolean;
-  readonly naming: boolean;
   /** All versions, to compare with. */
   readonly names: readonly VersionName[];
-  onNaming(on: boolean): void;
-  onName(name: string | null): void;
+  onNaming(title: string): void;
   onRestored(): void;
 }
 
-function Version({ version, index, isCurrent, naming, names, onNaming, onName, onRestored }: VersionProps) {
-  const { graphId } = useGraphMeta();
-  const shown = useVersionOf(graphId);
-  const [busy, setBusy] = useState(false);
+function Version({ version, index, isCurrent, names, onNaming, onRestored }: VersionProps) {
   const time = momentText(version.at);
-  const label = version.name ?? time;
-  const isShown = shown?.id === version.id;
-  const show = (compare: boolean) => {
-    if (graphId !== null) showVersion({ graphId, id: version.id, label, compare });
-  };
-  const restore = async () => {
-    setBusy(true);
-    await restoreVersion(version.id, time);
-    setBusy(false);
-    onRestored();
-  };
+  const naming = t("versions.nameLabel", { time });
   return (
-    <li
-      className="rounded-md px-2 py-1.5 hover:bg-surface-3 data-shown:bg-accent-soft"
-      data-shown={isShown || undefined}
-      data-testid={formsIds.version(index)}
-    >
-      <div className="flex items-start gap-1">
-        <button
-          type="button"
-          className="flex min-w-0 flex-1 flex-col text-left leading-4.5"
-          aria-pressed={isShown}
-          onClick={() => (isShown ? showVersion(null) : show(false))}
-        >
-          <span className="flex items-center gap-1.5">
-            <span className="truncate font-medium tabular-nums">{label}</span>
-            {isCurrent && <Badge>{t("versions.current")}</Badge>}
-          </span>
-          <span className="text-2xs/[15px] text-text-3 tabular-nums">
-            {version.name !== undefined && `${time} · `}
-            {tn("forms.many.node", "forms.many.nodes", version.nodes)},{" "}
-            {tn("forms.many.edge", "forms.many.edges", version.edges)}
-          </span>
-        </button>
+    <VersionRow
+      id={version.id}
+      label={version.name ?? time}
+      time={time}
+      facts={<Facts version={version} index={index} />}
+      badge={isCurrent && <Badge>{t("versions.current")}</Badge>}
+      isCurrent={isCurrent}
+      action={
         <IconButton
           size="small"
-          label={t("versions.nameLabel", { time })}
-          onClick={() => onNaming(!naming)}
+          label={naming}
+          onClick={() => onNaming(naming)}
           data-testid={versionsIds.name(index)}
         >
           <Pencil size={13} aria-hidden />
         </IconButton>
-        <IconButton size="small" label={t("versions.compare")} onClick={() => show(true)}>
-          <GitCompareArrows size={13} aria-hidden />
-        </IconButton>
-        <Button
-          size="small"
-          icon={<RotateCcw size={13} aria-hidden />}
-          aria-label={t("forms.versions.restoreLabel", { time })}
-          busy={busy}
-          disabled={isCurrent}
-          onClick={() => void restore()}
-        >
-          {t("forms.versions.restore")}
-        </Button>
-      </div>
+      }
+      versions={names}
+      testId={formsIds.version(index)}
+      onRestored={onRestored}
+    >
       {version.threadId !== undefined && <Ran version={version} threadId={version.threadId} />}
-      {naming && (
-        <NameForm
-          initial={version.name ?? ""}
-          onName={onName}
-          onCancel={() => onNaming(false)}
-          {...(version.name !== undefined && { onRemove: () => onName(null) })}
-        />
+    </VersionRow>
+  );
+}
+
+function Facts({ version, index }: { version: GraphVersionView; index: number }) {
+  return (
+    <>
+      <span className="text-2xs/[15px] text-text-3 tabular-nums">
+        {version.name !== undefined && `${momentText(version.at)} · `}
+        {countsText(version)}
+      </span>
+      {version.note !== undefined && (
+        <span
+          className="max-w-full truncate text-2xs/[15px] text-text-2"
+          title={version.note}
+          data-testid={versionsIds.note(index)}
+        >
+          {firstLine(version.note)}
+        </span>
       )}
-      {isShown && shown.compare && <VersionDiff version={shown} versions={names} />}
-    </li>
+    </>
   );
 }
 
@@ -216,51 +283,7 @@ function Ran({ version, threadId }: { version: GraphVersionView; threadId: strin
       onClick={() => void openMoment({ threadId, checkpointId: null })}
     >
       <MessagesSquare size={11} aria-hidden />
-      {tn("versions.ranOne", "versions.ran", version.threads)}
+      {ranText(version)}
     </button>
-  );
-}
-
-function NameForm({
-  initial,
-  onName,
-  onCancel,
-  onRemove,
-}: {
-  initial: string;
-  onName(name: string): void;
-  onCancel(): void;
-  onRemove?(): void;
-}) {
-  const [text, setText] = useState(initial);
-  const isEmpty = text.trim() === "";
-  return (
-    <form
-      className="flex items-center gap-1.5 py-1"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isEmpty) onName(text);
-      }}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") onCancel();
-      }}
-    >
-      <TextField
-        aria-label={t("versions.nameField")}
-        placeholder={t("versions.nameField")}
-        value={text}
-        onChange={setText}
-        autoFocus
-        data-testid={versionsIds.nameField}
-      />
-      <Button size="small" type="submit" disabled={isEmpty}>
-        {t("versions.nameSave")}
-      </Button>
-      {onRemove && (
-        <Button size="small" variant="ghost" onClick={onRemove}>
-          {t("versions.nameRemove")}
-        </Button>
-      )}
-    </form>
   );
 }

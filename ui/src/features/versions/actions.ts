@@ -7,6 +7,7 @@ import { rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";
 import { showVersion } from "../../state/shown-version";
 import { showProblem, showToast } from "../../state/toasts";
+import type { NameAndNote } from "./NameDialog";
 
 /** The document becomes what the version holds, in one step that can be undone. */
 export async function restoreVersion(version: string, time: string): Promise<void> {
@@ -27,8 +28,11 @@ export async function restoreVersion(version: string, time: string): Promise<voi
   }
 }
 
-/** Names a version (without an id: the document as it is), or takes its name away. */
-export async function nameVersion(id: string | null, name: string | null): Promise<GraphVersions | null> {
+/** Gives a version (without an id: the document as it is) a name and a note, or takes both away. */
+export async function nameVersion(
+  id: string | null,
+  chosen: NameAndNote | null,
+): Promise<GraphVersions | null> {
   const { graphId } = useDocumentState.getState();
   if (graphId === null) return null;
   try {
@@ -36,7 +40,7 @@ export async function nameVersion(id: string | null, name: string | null): Promi
     return await rpc("graph.nameVersion", {
       graphId,
       ...(id !== null && { id }),
-      ...(name !== null && { name }),
+      ...chosen,
     });
   } catch (thrown) {
     showProblem(thrown);

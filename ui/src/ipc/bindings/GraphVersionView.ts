@@ -13,6 +13,10 @@ id: string,
  */
 name?: string, 
 /**
+ * What somebody noted about it.
+ */
+note?: string, 
+/**
  * When it was saved or first ran: ISO-8601, UTC.
  */
 at: string, 
