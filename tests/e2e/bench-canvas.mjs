@@ -174,9 +174,10 @@ async function openFile(page, file) {
   return performance.now() - begun;
 }
 
+/** Opens the app: its start screen, or the graph that the server has open since the size before. */
 async function openApp(page, url) {
   await page.goto(url);
-  await page.waitForSelector(id("start-screen"));
+  await page.waitForSelector(`${id("start-screen")}, ${CARDS}, ${id("canvas-overview")}`);
 }
 
 /** From the program's start to a graph on the canvas, in a browser that runs. */
@@ -237,10 +238,10 @@ async function editing(page, hand, params) {
   const shown = Math.max(...opened.of("click").map(({ paint }) => paint));
   print("outline, event to paint", { ...params, rows }, shown, "ms", 200);
 
-  // Edits of the canvas, made and taken back.
+  // Edits of the canvas, made and taken back. The node that was dragged lies under its neighbour.
   const times = [];
   for (let repeat = 0; repeat < 5; repeat += 1) {
-    await page.locator(id("node-name-n1")).click();
+    await page.locator(id("node-name-n3")).click();
     await page.keyboard.press("Shift+ArrowDown");
     await page.waitForTimeout(150);
     const undone = await hand.measure(() => page.keyboard.press("Control+z"));

@@ -106,6 +106,8 @@ test("a node shows its graph in place, the others give way, and folding puts all
   expect(Math.abs(y - 40)).toBeLessThanOrEqual(8);
   await page.keyboard.press("Control+z");
   await expect.poll(async () => (await layout())["after"]).toEqual([600, 0]);
+  // The server has it before the window says it, and what is said last stands.
+  await expect(app.id("announcer")).toContainText("Undone");
   // Undo takes the drag back and leaves the graph expanded.
   await expect(inner("first")).toBeVisible();
 

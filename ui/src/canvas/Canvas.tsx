@@ -7,6 +7,7 @@ import {
   ReactFlowProvider,
   SelectionMode,
   useReactFlow,
+  useStoreApi,
   type EdgeTypes,
   type NodeProps,
   type NodeTypes,
@@ -85,7 +86,17 @@ export function Canvas(props: Props) {
   );
 }
 
+/**
+ * Keeps React Flow from measuring what it mounts: sizes and ports come with each node, and a card that was measured would be
+ * rendered twice, with all lines at it.
+ */
+function useKnownSizes(): void {
+  const store = useStoreApi();
+  useState(() => store.setState({ updateNodeInternals: () => {} }));
+}
+
 function Flow({ NodeSearch }: Props) {
+  useKnownSizes();
   const root = useRef<HTMLDivElement>(null);
   const flow = useReactFlow();
   const [hub] = useState(() => new ViewHub());
@@ -94,12 +105,11 @@ function Flow({ NodeSearch }: Props) {
   const refusing = useCanvas((state) => state.refusing);
   const wiring = useCanvas((state) => state.wiring?.side);
   const carrying = useCanvas((state) => state.wiring !== null && state.wiring.carried.length > 0);
-  const minimap = useMinimap();
   const graphId = useSession((state) => state.graphId);
   const [ready, setReady] = useState(false);
   const onInit = useCallback(() => setReady(true), []);
   const area = useCamera(root, hub, graphId, ready);
-  const { nodes, edges, more } = useWindow(area, overview);
+  const { nodes, edges, missing } = useWindow(area, overview);
 
   const place = useCallback(
     (screen: Point): Point => flow.screenToFlowPosition(screen, { snapToGrid: false }),
@@ -137,7 +147,7 @@ function Flow({ NodeSearch }: Props) {
     >
       <Dots hub={hub} />
       {/* Stands in for the cards that are not mounted yet. */}
-      {(overview || more) && <Overview hub={hub} />}
+      {(overview || missing) && <Overview hub={hub} />}
       <ReactFlow<(typeof nodes)[number], CanvasEdge>
         nodes={nodes}
         edges={edges}
@@ -174,11 +184,30 @@ function Flow({ NodeSearch }: Props) {
         onInit={onInit}
         onMoveStart={onMoveStart}
       >
-        <Ghost />
-        <WireGhost />
-        <WireHint hub={hub} />
+        <Within hub={hub} />
       </ReactFlow>
       {knife && <Knife root={root} from={knife} onEnd={endKnife} />}
+      <Around hub={hub} NodeSearch={NodeSearch} />
+    </div>
+  );
+}
+
+/** What is drawn in the graph's own coordinates besides nodes and lines. */
+const Within = memo(function Within({ hub }: { hub: ViewHub }) {
+  return (
+    <>
+      <Ghost />
+      <WireGhost />
+      <WireHint hub={hub} />
+    </>
+  );
+});
+
+/** What stands over the graph and does not follow what of it is mounted. */
+const Around = memo(function Around({ hub, NodeSearch }: Props & { readonly hub: ViewHub }) {
+  const minimap = useMinimap();
+  return (
+    <>
       <EmptyCanvas />
       {minimap && <Minimap hub={hub} />}
       <CanvasTools hub={hub} />
@@ -187,6 +216,6 @@ function Flow({ NodeSearch }: Props) {
       <CanvasMenu />
       <WaysMenu />
       <NodeSearchSlot NodeSearch={NodeSearch} onPick={addFromSearch} onConnectTo={connectFromSearch} />
-    </div>
+    </>
   );
-}
+});

@@ -79,7 +79,7 @@ const Drawn = memo(function Drawn({ drawn, overlay }: { drawn: DrawnInside; over
       style={style}
       data-drawing={drawingAt(scale) === "near" ? undefined : "middle"}
     >
-      <StillParts scene={drawn.scene} overlay={overlay} />
+      <StillParts scene={drawn.scene} overlay={overlay} graph={drawn.path} />
     </div>
   );
 });

@@ -14,7 +14,8 @@ import { toggleFolds } from "./folds";
 import { PORT_Y } from "./geometry";
 import { NameEditor, ProblemMark, StateMark, stateText } from "./NodeCard";
 import type { NoteColour } from "./notes";
-import { cardHeadClass, cardIconClass, cardNameClass, cardSubClass, noteCards, noteClass } from "./recipes";
+import { NodeName } from "./NodeName";
+import { cardHeadClass, cardIconClass, cardSubClass, noteCards, noteClass } from "./recipes";
 import { scene } from "./scene";
 
 const listen = (listener: () => void) => scene.subscribe(listener);
@@ -67,9 +68,7 @@ export function FoldedFrame({ name, colour, selected, renaming }: Props) {
             {renaming ? (
               <NameEditor name={name} />
             ) : (
-              <span className={cardNameClass} data-testid={shellIds.nodeName(name)}>
-                {name}
-              </span>
+              <NodeName name={name} data-testid={shellIds.nodeName(name)} />
             )}
             <span className={cardSubClass}>{words}</span>
           </div>

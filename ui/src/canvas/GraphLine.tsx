@@ -15,7 +15,7 @@ import { t } from "../lib/texts";
 import { addBetween, setBound } from "./adding";
 import { LABEL_HEIGHT } from "./geometry";
 import { LabelEditor } from "./LabelEditor";
-import { shapeOf } from "./line-path";
+import { countAt, shapeOf } from "./line-path";
 import { hoverLine } from "./hover";
 import { selectLine } from "./line-selection";
 import { setCanvas, useCanvas } from "./store";
@@ -54,6 +54,8 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
   const from = { x: props.sourceX - HALF_PORT, y: props.sourceY };
   const to = { x: props.targetX + HALF_PORT, y: props.targetY };
   const shape = shapeOf(line, from, to, data.moving);
+  const counted = overlay.times > 1 || (line.form === "each" && overlay.times > 0);
+  const count = counted ? countAt(line, from, to) : null;
   const meaning = meaningOf(line.form);
   const taken = overlay.times > 0;
   const state = overlay.active ? "active" : taken ? "taken" : "idle";
@@ -130,8 +132,8 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
               style={{ ...at(shape.label.x, shape.label.y - LABEL_HEIGHT / 2), width: shape.labelWidth }}
             />
           )}
-          {(overlay.times > 1 || (line.form === "each" && taken)) && (
-            <span className={cx(lineCountClass, "tabular-nums")} style={at(to.x - 40, to.y - 18)}>
+          {count && (
+            <span className={cx(lineCountClass, "tabular-nums")} style={at(count.x, count.y)}>
               ×{overlay.times}
             </span>
           )}

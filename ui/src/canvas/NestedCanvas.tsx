@@ -21,20 +21,27 @@ import type { Scene } from "./window";
 
 const NONE: never[] = [];
 
+interface Read {
+  readonly scene: Scene | null;
+  readonly problem: ShownProblem | null;
+  /** The file of the graph. */
+  readonly graph?: string | undefined;
+}
+
 export function NestedCanvas({ threadId, path }: { threadId: string; path: readonly Level[] }) {
   const graphId = useSession((session) => session.graphId);
   const names = JSON.stringify(path.map(({ node }) => node));
-  const [read, setRead] = useState<{ scene: Scene | null; problem: ShownProblem | null }>({
-    scene: null,
-    problem: null,
-  });
+  const [read, setRead] = useState<Read>({ scene: null, problem: null });
   useEffect(() => {
     if (graphId === null) return;
     const abort = new AbortController();
     rpc("graph.inside", { graphId, path: JSON.parse(names) as string[] }, abort.signal)
-      .then((view) => sceneOf(view.records as { id: string; value: Json }[]))
+      .then(async ({ records, path: graph }) => ({
+        scene: await sceneOf(records as { id: string; value: Json }[]),
+        graph,
+      }))
       .then(
-        (scene) => (abort.signal.aborted ? undefined : setRead({ scene, problem: null })),
+        (made) => (abort.signal.aborted ? undefined : setRead({ ...made, problem: null })),
         (thrown: unknown) => {
           if (!abort.signal.aborted) setRead({ scene: null, problem: asProblem(thrown) });
         },
@@ -47,14 +54,21 @@ export function NestedCanvas({ threadId, path }: { threadId: string; path: reado
       {read.problem && <ProblemNote problem={read.problem} />}
       {read.scene && (
         <ReactFlowProvider>
-          <NestedGraph key={ns} scene={read.scene} threadId={threadId} ns={ns} />
+          <NestedGraph key={ns} scene={read.scene} threadId={threadId} ns={ns} graph={read.graph} />
         </ReactFlowProvider>
       )}
     </div>
   );
 }
 
-function NestedGraph({ scene, threadId, ns }: { scene: Scene; threadId: string; ns: string }) {
+interface NestedProps {
+  readonly scene: Scene;
+  readonly threadId: string;
+  readonly ns: string;
+  readonly graph: string | undefined;
+}
+
+function NestedGraph({ scene, threadId, ns, graph }: NestedProps) {
   const { steps } = useWithin(threadId, ns);
   const isNow = useSession((session) => session.cursor.checkpointId === null);
   const running = useStatus(threadId) === "running" && isNow;
@@ -62,5 +76,5 @@ function NestedGraph({ scene, threadId, ns }: { scene: Scene; threadId: string; 
     const snapshot = asSnapshot(threadId, steps);
     return computeOverlay({ ...(snapshot && { snapshot }), now: isNow, running, breakpoints: NONE });
   }, [threadId, steps, running, isNow]);
-  return <StillGraph scene={scene} overlay={overlay} />;
+  return <StillGraph scene={scene} overlay={overlay} graph={graph} />;
 }

@@ -5,7 +5,7 @@
  */
 import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { Check, CircleHelp, CircleOff, Clock, LoaderCircle, Play, TriangleAlert, X } from "lucide-react";
-import { memo, useEffect, useRef, useSyncExternalStore, type CSSProperties } from "react";
+import { memo, useEffect, useRef, useState, useSyncExternalStore, type CSSProperties } from "react";
 import { KindIcon } from "../components/KindIcon";
 import { useNodeOverlay, type NodeOverlay } from "../debugger/overlay/overlay";
 import { disabledOf } from "../document/disabled";
@@ -26,6 +26,7 @@ import { ExpandButton } from "./ExpandButton";
 import { HeatBadge } from "./HeatBadge";
 import { HiddenMark } from "./HiddenWires";
 import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
+import { NodeName } from "./NodeName";
 import { ErrorHandle, NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
@@ -39,7 +40,6 @@ import {
   cardClass,
   cardHeadClass,
   cardIconClass,
-  cardNameClass,
   cardSubClass,
   disabledMarkClass,
   endPillClass,
@@ -67,6 +67,8 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
   const ports = usePorts(id);
   const disabled = disabledOf(record) !== null;
   const refused = useRefused(id);
+  // Stays from then on: a wire that is drawn from it leaves the card.
+  const [pointed, setPointed] = useState(false);
   const all = allPorts(ports);
   const body = { rows: rows.length, ports: all.length, caption: ports.expression !== null };
   return (
@@ -86,6 +88,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
         kind: kind?.title ?? node.kind,
         state: disabled ? t("disabled.badge") : stateText(overlay),
       })}
+      onPointerEnter={() => setPointed(true)}
     >
       <Handle
         type="target"
@@ -95,19 +98,13 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       />
       <OutPort name={id} style={PORT_STYLE} />
       <PortHandles name={id} ports={all} body={body} />
-      {ports.error === null && <ErrorHandle name={id} />}
+      {ports.error === null && (pointed || selected) && <ErrorHandle name={id} />}
       <div className={cardHeadClass}>
         <span className={cardIconClass}>
           <KindIcon icon={kind?.icon ?? "box"} />
         </span>
         <div className="flex-1 min-w-0 flex flex-col">
-          {renaming ? (
-            <NameEditor name={id} />
-          ) : (
-            <span className={cardNameClass} data-testid={shellIds.nodeName(id)}>
-              {id}
-            </span>
-          )}
+          {renaming ? <NameEditor name={id} /> : <NodeName name={id} data-testid={shellIds.nodeName(id)} />}
           <span className={cardSubClass}>
             <span className="min-w-0 truncate">
               {node.title ?? kind?.title ?? (node.kind || t("canvas.node.noKind"))}

@@ -13,7 +13,8 @@ import { useKind } from "./kinds";
 import { NOTE } from "../document/types";
 import { NameEditor } from "./NodeCard";
 import { type Note, type NoteColour, noteOf, resizeNote } from "./notes";
-import { cardHeadClass, cardNameClass, cardSubClass, noteCards, noteClass } from "./recipes";
+import { NodeName } from "./NodeName";
+import { cardHeadClass, cardSubClass, noteCards, noteClass } from "./recipes";
 import { scene } from "./scene";
 import { useCanvas } from "./store";
 
@@ -90,11 +91,7 @@ export function NoteFace({ name, note, selected = false, testId, action, childre
       >
         {!frame && <KindIcon icon={kind?.icon ?? "sticky-note"} />}
         <div className={cx("flex min-w-0 flex-1", frame ? "items-baseline gap-2" : "flex-col")}>
-          {children || (
-            <span className={cardNameClass} data-testid={shellIds.nodeName(name)}>
-              {name}
-            </span>
-          )}
+          {children || <NodeName name={name} data-testid={shellIds.nodeName(name)} />}
           <span className={cardSubClass}>{words}</span>
         </div>
         {action}

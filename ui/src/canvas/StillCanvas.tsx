@@ -7,6 +7,7 @@ import { memo, useEffect, type CSSProperties } from "react";
 import { cx } from "../components/cx";
 import { KindIcon } from "../components/KindIcon";
 import { edgeKey, IDLE_EDGE, IDLE_NODE, type Overlay } from "../debugger/overlay/overlay-model";
+import { followPinsOf } from "../debugger/run/pins";
 import type { Change } from "../document/diff";
 import { disabledOf } from "../document/disabled";
 import { allPorts, type Ports } from "../document/ports";
@@ -15,16 +16,17 @@ import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { cardRows, LABEL_HEIGHT, portOf, portsHeight, type Rect } from "./geometry";
 import { useKind } from "./kinds";
-import { shapeOf } from "./line-path";
+import { countAt, shapeOf } from "./line-path";
 import { CardRows, Counts, DisabledMark, StateMark, stateText } from "./NodeCard";
 import { PortRows } from "./NodePorts";
+import { PinMark } from "./PinMark";
 import { NoteFace } from "./NoteCard";
 import { noteOf } from "./notes";
+import { NodeName } from "./NodeName";
 import {
   cardClass,
   cardHeadClass,
   cardIconClass,
-  cardNameClass,
   cardSubClass,
   diffLineClass,
   diffSignClass,
@@ -32,7 +34,7 @@ import {
   lineCountClass,
   lineLabelClass,
 } from "./recipes";
-import { fitView, MAX_ZOOM, MIN_ZOOM } from "./viewport";
+import { drawingAt, fitView, MAX_ZOOM, MIN_ZOOM, OVERVIEW_ZOOM, stepsBelow, unzoomAt } from "./viewport";
 import { headPath, meaningOf, shownLabel, startOf, type Line } from "./lines";
 import type { Scene } from "./window";
 
@@ -45,12 +47,17 @@ interface StillGraphProps {
   readonly overlay: Overlay;
   /** By record: how it differs. */
   readonly marks?: ReadonlyMap<string, Change>;
+  /** The file of the graph, when it is shown as runs use it: its pinned nodes are marked. */
+  readonly graph?: string | undefined;
 }
 
-export function StillGraph({ scene, overlay, marks = NO_MARKS }: StillGraphProps) {
+export function StillGraph({ scene, overlay, marks = NO_MARKS, graph }: StillGraphProps) {
   const flow = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
+  // There are no blocks here: what is smaller yet keeps the middle drawing.
+  const drawing = useStore(({ transform }) => (drawingAt(transform[2]) === "near" ? "near" : "middle"));
+  const steps = useStore(({ transform }) => stepsBelow(Math.max(OVERVIEW_ZOOM, transform[2])));
   useEffect(() => {
     const bounds = scene.bounds();
     if (bounds && width > 0 && height > 0) void flow.setViewport(fitView(bounds, { width, height }, 64));
@@ -67,14 +74,28 @@ export function StillGraph({ scene, overlay, marks = NO_MARKS }: StillGraphProps
       attributionPosition="bottom-right"
     >
       <ViewportPortal>
-        <StillParts scene={scene} overlay={overlay} marks={marks} />
+        <div
+          className="absolute top-0 left-0"
+          data-drawing={drawing}
+          style={{ "--unzoom": unzoomAt(steps) } as CSSProperties}
+        >
+          <StillParts scene={scene} overlay={overlay} marks={marks} graph={graph} />
+        </div>
       </ViewportPortal>
     </ReactFlow>
   );
 }
 
 /** Frames, lines, labels and cards of a scene, at their places in it. */
-export const StillParts = memo(function StillParts({ scene, overlay, marks = NO_MARKS }: StillGraphProps) {
+export const StillParts = memo(function StillParts({
+  scene,
+  overlay,
+  marks = NO_MARKS,
+  graph,
+}: StillGraphProps) {
+  useEffect(() => {
+    if (graph !== undefined) followPinsOf(graph);
+  }, [graph]);
   const lines = [...scene.lines().values()];
   return (
     <>
@@ -98,6 +119,7 @@ export const StillParts = memo(function StillParts({ scene, overlay, marks = NO_
           ports={scene.ports(name)}
           overlay={overlay.nodes.get(name) ?? IDLE_NODE}
           mark={marks.get(`node:${name}`)}
+          graph={graph}
         />
       ))}
     </>
@@ -150,7 +172,8 @@ function shape(line: Line, scene: Scene) {
   const to = scene.rect(line.to);
   if (!from || !to) return null;
   const end = portOf(to, "in");
-  return { end, ...shapeOf(line, startOf(line, from), end, false) };
+  const start = startOf(line, from);
+  return { end, count: countAt(line, start, end), ...shapeOf(line, start, end, false) };
 }
 
 interface StillLineProps {
@@ -205,7 +228,7 @@ function StillLabel({ line, scene, overlay, mark }: StillLineProps) {
         </span>
       )}
       {times > 1 && (
-        <span className={cx(lineCountClass, "tabular-nums")} style={at(drawn.end.x - 40, drawn.end.y - 18)}>
+        <span className={cx(lineCountClass, "tabular-nums")} style={at(drawn.count.x, drawn.count.y)}>
           ×{times}
         </span>
       )}
@@ -220,9 +243,18 @@ interface StillNodeProps {
   readonly ports: Ports;
   readonly overlay: typeof IDLE_NODE;
   readonly mark: Change | undefined;
+  readonly graph: string | undefined;
 }
 
-const StillNode = memo(function StillNode({ name, rect, record, ports, overlay, mark }: StillNodeProps) {
+const StillNode = memo(function StillNode({
+  name,
+  rect,
+  record,
+  ports,
+  overlay,
+  mark,
+  graph,
+}: StillNodeProps) {
   const node = nodeOf(record);
   const kind = useKind(node.kind);
   const style = {
@@ -265,7 +297,7 @@ const StillNode = memo(function StillNode({ name, rect, record, ports, overlay, 
             <KindIcon icon={kind?.icon ?? "box"} />
           </span>
           <div className="flex-1 min-w-0 flex flex-col">
-            <span className={cardNameClass}>{name}</span>
+            <NodeName name={name} />
             <span className={cardSubClass}>
               <span className="min-w-0 truncate">{node.title ?? kind?.title ?? node.kind}</span>
               <Counts overlay={overlay} />
@@ -275,7 +307,7 @@ const StillNode = memo(function StillNode({ name, rect, record, ports, overlay, 
         </div>
         <CardRows rows={rows} />
         <PortRows {...ports} />
-        {disabled && <DisabledMark />}
+        {disabled ? <DisabledMark /> : graph !== undefined && <PinMark name={name} graph={graph} />}
         {mark !== undefined && (
           <span className="absolute -top-2 -left-2">
             <Sign mark={mark} />

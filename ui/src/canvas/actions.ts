@@ -18,7 +18,6 @@ export interface CanvasActions {
   showNode(name: string): void;
   /** Opens the search for where a wire of a node goes. */
   connectFrom(name: string): void;
-  fit(): void;
   /** A kind is being dragged over the window; null point ends it. The canvas shows where it would land. */
   dragKind(kind: string, screenPoint: Point | null): void;
   /** Is this point of the screen on the canvas? */
@@ -42,7 +41,6 @@ export const focusNode = (name: string): void => current?.focusNode(name);
 export const focusEdge = (id: string): void => current?.focusEdge(id);
 export const showNode = (name: string): void => current?.showNode(name);
 export const connectFrom = (name: string): void => current?.connectFrom(name);
-export const fit = (): void => current?.fit();
 export const dragKind = (kind: string, screenPoint: Point | null): void =>
   current?.dragKind(kind, screenPoint);
 export const overCanvas = (screenPoint: Point): boolean => current?.contains(screenPoint) ?? false;

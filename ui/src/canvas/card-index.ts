@@ -67,6 +67,8 @@ export class CardIndex {
   /** Named ports by node, until the node or an edge of it changes. */
   #ports = new Map<string, Ports>();
   #portsBefore = new Map<string, Ports>();
+  /** How many nodes have a place of their own; null until it is counted. */
+  #placed: number | null = null;
 
   constructor(doc: GraphDocument) {
     this.#doc = doc;
@@ -272,6 +274,15 @@ export class CardIndex {
 
   /** How many nodes have a place of their own. */
   placedCount(): number {
+    this.#placed ??= this.#countPlaced();
+    return this.#placed;
+  }
+
+  forgetPlaced(): void {
+    this.#placed = null;
+  }
+
+  #countPlaced(): number {
     let count = 0;
     for (const name of this.#doc.names("layout")) {
       if (
@@ -289,8 +300,18 @@ export class CardIndex {
     this.#ports = new Map();
   }
 
+  /** Has a node's card the ports and the size that it had before its record changed? */
+  keepsBody(name: string): boolean {
+    const before = this.#ports.get(name);
+    const rect = this.ownRect(name);
+    if (before === undefined || rect === undefined || !same(before, portsOf(this.#doc, name))) return false;
+    const { width, height } = this.sizeOf(name);
+    return rect.width === width && rect.height === height;
+  }
+
   rebuild(): void {
     this.forgetPorts();
+    this.forgetPlaced();
     this.#rects = new Map();
     const names = [START, ...this.#doc.names("node"), END];
     const missing: string[] = [];

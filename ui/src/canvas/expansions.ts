@@ -24,6 +24,8 @@ import type { Scene } from "./window";
 /** A graph as it is drawn in the card of the node that runs it. */
 export interface DrawnInside extends Drawing {
   readonly name: string;
+  /** Its file. */
+  readonly path: string | undefined;
   readonly records: readonly DocumentRecord[];
   readonly scene: Scene;
   readonly extent: Rect | null;
@@ -105,7 +107,11 @@ async function read(name: string): Promise<void> {
     const view = await rpc("graph.inside", { graphId, path: [name] });
     const records = view.records as DocumentRecord[];
     const before = useInsides.getState()[name]?.drawn;
-    if (before?.name === view.name && JSON.stringify(before.records) === JSON.stringify(records))
+    if (
+      before?.name === view.name &&
+      before.path === view.path &&
+      JSON.stringify(before.records) === JSON.stringify(records)
+    )
       next = { drawn: before };
     else {
       const made = await sceneOf(records);
@@ -113,7 +119,17 @@ async function read(name: string): Promise<void> {
         .names("node")
         .filter((each) => nodeOf(made.doc.get(`node:${each}`)).kind !== NOTE);
       const extent = made.extent();
-      next = { drawn: { name: view.name, records, scene: made, extent, nodes, ...drawingOf(extent) } };
+      next = {
+        drawn: {
+          name: view.name,
+          path: view.path,
+          records,
+          scene: made,
+          extent,
+          nodes,
+          ...drawingOf(extent),
+        },
+      };
     }
   } catch (thrown) {
     next = { problem: asProblem(thrown) };

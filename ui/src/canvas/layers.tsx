@@ -1,6 +1,7 @@
 /** The layers beside React Flow: the dots, the overview, the minimap. They follow the view without rendering React. */
 import { useEffect, useRef, useState, useSyncExternalStore, type PointerEvent } from "react";
 import { readOverlay } from "../debugger/overlay/overlay";
+import type { Point } from "../document/edits";
 import { onLit } from "../document/highlighted-key";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -13,24 +14,31 @@ import { useCanvas } from "./store";
 import { useView, type ViewHub } from "./view";
 import { isRoomy } from "./viewport";
 
-/** Draws again when something it shows has changed, at most once per frame. */
-function useDrawing(hub: ViewHub, draw: (paint: Paint, canvas: HTMLCanvasElement) => void) {
+/** Draws again when something it shows has changed, at most once per frame; `more` says when there is more to draw. */
+function useDrawing(
+  hub: ViewHub,
+  draw: (paint: Paint, canvas: HTMLCanvasElement) => void,
+  more: (schedule: () => void, canvas: HTMLCanvasElement) => () => void = NOTHING_MORE,
+) {
   const ref = useRef<HTMLCanvasElement>(null);
   const latest = useRef(draw);
   latest.current = draw;
   useEffect(() => {
     const canvas = ref.current;
     if (!canvas) return;
-    let paint = readPaint(canvas);
+    // Read when it is drawn: asked for any earlier, cards would be styled and laid out that are gone by then.
+    let paint: Paint | null = null;
     let frame = 0;
     const schedule = () => {
       frame ||= requestAnimationFrame(() => {
         frame = 0;
+        // The root's own colours: asking for those of an element within the canvas lays out all cards first.
+        paint ??= readPaint(document.documentElement);
         latest.current(paint, canvas);
       });
     };
     const repaint = () => {
-      paint = readPaint(canvas);
+      paint = null;
       schedule();
     };
     let overlay = readOverlay();
@@ -48,6 +56,7 @@ function useDrawing(hub: ViewHub, draw: (paint: Paint, canvas: HTMLCanvasElement
       useSession.subscribe(schedule),
       onLit(schedule),
       useHiddenStore.subscribe(schedule),
+      more(schedule, canvas),
     ];
     schedule();
     return () => {
@@ -56,18 +65,74 @@ function useDrawing(hub: ViewHub, draw: (paint: Paint, canvas: HTMLCanvasElement
       theme.disconnect();
       stops.forEach((stop) => stop());
     };
-  }, [hub]);
+  }, [hub, more]);
   return ref;
 }
 
+const NOTHING_MORE = () => () => {};
+
+/** A pointer that does not move for so long rests. */
+const RESTS_MS = 120;
+
+/** Follows where the pointer rests on the canvas around a layer; null while it moves, is pressed or is elsewhere. */
+function followRest(layer: HTMLElement, rests: (at: Point | null) => void): () => void {
+  const around = layer.parentElement ?? layer;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const move = (event: globalThis.MouseEvent) => {
+    clearTimeout(timer);
+    const onPane = event.target instanceof Element && event.target.closest(".react-flow__pane") !== null;
+    if (event.buttons !== 0 || !onPane) return rests(null);
+    const { left, top } = layer.getBoundingClientRect();
+    const at = { x: event.clientX - left, y: event.clientY - top };
+    timer = setTimeout(() => rests(at), RESTS_MS);
+  };
+  const leave = () => {
+    clearTimeout(timer);
+    rests(null);
+  };
+  around.addEventListener("pointermove", move);
+  around.addEventListener("wheel", move, { passive: true, capture: true });
+  around.addEventListener("pointerdown", leave);
+  around.addEventListener("pointerleave", leave);
+  return () => {
+    clearTimeout(timer);
+    around.removeEventListener("pointermove", move);
+    around.removeEventListener("wheel", move, { capture: true });
+    around.removeEventListener("pointerdown", leave);
+    around.removeEventListener("pointerleave", leave);
+  };
+}
+
 export function Overview({ hub }: { hub: ViewHub }) {
-  const ref = useDrawing(hub, (paint, canvas) => {
-    const { selection } = useSession.getState();
-    const hidden = hiddenNow();
-    drawOverview(canvas, scene, hub.viewport, hub.size, paint, new Set(selection.nodes), (line) => {
-      return !isOutOfSight(line, hidden, selection);
+  const rest = useRef<Point | null>(null);
+  const [follow] = useState(() => (schedule: () => void, canvas: HTMLCanvasElement) => {
+    return followRest(canvas, (at) => {
+      if (at === rest.current) return;
+      rest.current = at;
+      schedule();
     });
   });
+  const ref = useDrawing(
+    hub,
+    (paint, canvas) => {
+      const { selection } = useSession.getState();
+      const hidden = hiddenNow();
+      const { x, y, zoom } = hub.viewport;
+      const at = rest.current;
+      const pointed = at === null ? null : scene.nodeAt({ x: (at.x - x) / zoom, y: (at.y - y) / zoom });
+      drawOverview(
+        canvas,
+        scene,
+        hub.viewport,
+        hub.size,
+        paint,
+        new Set(selection.nodes),
+        (line) => !isOutOfSight(line, hidden, selection),
+        pointed,
+      );
+    },
+    follow,
+  );
   return (
     <canvas
       ref={ref}

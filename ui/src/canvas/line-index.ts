@@ -13,7 +13,7 @@ import { isBack, labelWidth, portOf, portRowY, type Rect } from "./geometry";
 import { boxed, boxOf, forwardOf, type LineItem, loopOf } from "./line-boxes";
 import { boundOf, labelOf, lineId, type Line, type LineView, sameWay, shownLabel, startOf } from "./lines";
 import { type Fan, fansOf, MAX_FAN, NO_FAN } from "./wire-fans";
-import { grown, isCrowded, LABEL_REACH, touch } from "./wire-labels";
+import { grown, isCrowded, LABEL_REACH, touch, withBadges } from "./wire-labels";
 import { type Loop, lanesOf } from "./wire-lanes";
 import { type Forward, passesOf } from "./wire-passes";
 
@@ -79,7 +79,8 @@ export class LineIndex {
 
   /** The lines whose labels would be where a card is or was. */
   labelledBy(card: Rect): Line[] {
-    return this.in(card).filter((line) => {
+    const near = this.#tree.search(withBadges(boxOf(card))).map((item) => item.line);
+    return near.filter((line) => {
       const from = this.#cards.rect(line.from);
       if (line.labelWidth === 0 || !from) return false;
       const slots = [{ width: line.labelWidth, fan: line.fan, end: Infinity }];

@@ -1,7 +1,8 @@
 /** The shape of a line between two ports, with the place of its label. Pure: the canvas and the knife both use it. */
 import type { Point } from "../document/edits";
-import { curve, detour, isBack, JOIN_X, LABEL_HEIGHT, LABEL_X, TURN } from "./geometry";
+import { curve, curveAt, detour, isBack, JOIN_X, LABEL_HEIGHT, LABEL_X, TURN } from "./geometry";
 import { leadOf, type Line } from "./lines";
+import type { Place } from "./wire-labels";
 
 export interface LineShape {
   /** The whole line. */
@@ -20,12 +21,10 @@ export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): Li
   const labelAt = { x: from.x + LABEL_X, y: from.y + fan };
   const join = line.join === null ? null : { x: to.x - JOIN_X, y: to.y + line.join };
   const end = join ?? to;
-  // The label of a line from a named port stands on the card.
-  const labelled = line.label !== null && line.port === null && line.beside === null;
-  let start = from;
+  const labelled = isLabelled(line);
+  const start = behindLabel(line, from);
   let lead = "";
   if (labelled || room > 0) {
-    start = { x: labelAt.x + (labelled ? line.labelWidth : 0), y: labelAt.y };
     lead = bend(from, labelAt);
     if (labelled) lead += ` L${start.x},${start.y}`;
   }
@@ -49,6 +48,17 @@ export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): Li
     middle: line.beside === null ? middle : clearOf(middle, label, labelWidth),
     join,
   };
+}
+
+/** Does its label stand behind its port? That of a line from a named port stands on the card. */
+const isLabelled = (line: Line) => line.label !== null && line.port === null && line.beside === null;
+
+/** Where the curve of a line begins: behind its label, when that stands behind its port. */
+function behindLabel(line: Line, from: Point): Point {
+  const { lead, fan } = leadOf(line);
+  const labelled = isLabelled(line);
+  if (!labelled && lead === 0) return from;
+  return { x: from.x + LABEL_X + (labelled ? line.labelWidth : 0), y: from.y + fan };
 }
 
 /** The way of a line in few straight parts, for the drawing in which its curves are not seen: by its lane, or past cards. */
@@ -90,4 +100,48 @@ function rise(from: Point, to: Point): string {
 /** A short turn into another height. */
 function bend(from: Point, to: Point): string {
   return from.y === to.y ? `M${from.x},${from.y} L${to.x},${to.y}` : rise(from, to);
+}
+
+/** Height of a count, and its width with two digits. */
+export const COUNT = { width: 26, height: 14 };
+/** From a count to its line, and from where it begins to the target, whose arrow is seen. */
+const COUNT_GAP = 4;
+const COUNT_X = 40;
+/** Heights of passes, and turns of lines that lead back, are this close to each other: their counts lie one behind the other. */
+const CLOSE = 10;
+const INSET = 8;
+const PLACES = 4;
+
+/**
+ * Places the count of a line along its way, where it is apart from the other lines of both nodes, and on the side that it
+ * comes from. Near a port all lines of a side meet, and so would their counts. Answers the upper left corner.
+ */
+export function countAt(line: Line, from: Point, to: Point): Point {
+  const { lane, pass } = line;
+  if (isBack(from, to) && lane !== null) {
+    const place = Math.round(line.inset / INSET) % PLACES;
+    const x = to.x - TURN - line.inset + COUNT_GAP * 3 + place * (COUNT.width + INSET);
+    return { x, y: lane - COUNT.height / 2 };
+  }
+  const side = (y: number, below: boolean, gap: number) => (below ? y + gap : y - gap - COUNT.height);
+  if (pass !== null) {
+    const place = Math.round(Math.abs(pass.y - to.y) / CLOSE) % PLACES;
+    const x = Math.max(pass.left, pass.right - (place + 1) * COUNT.width);
+    return { x, y: side(pass.y, pass.y > to.y, 1) };
+  }
+  const start = behindLabel(line, from);
+  const below = start.y > to.y + 1;
+  // Lines of named ports may lead to one node: they are apart where they begin.
+  const at = curveAt(start, to, line.port === null ? 2 / 3 : 1 / 3);
+  const count = { x: Math.min(at.x + COUNT_GAP, to.x - COUNT_X), y: side(at.y, below, COUNT_GAP) };
+  return line.beside === null ? count : clearOfLabel(count, line.beside, from, below);
+}
+
+/** Over or under the label where a count would lie on it. */
+function clearOfLabel(count: Point, beside: Place, from: Point, below: boolean): Point {
+  const { x, y } = { x: from.x + beside.x, y: from.y + beside.y };
+  const wide = count.x < x + beside.width && count.x + COUNT.width > x;
+  const high = Math.abs(count.y + COUNT.height / 2 - y) < (LABEL_HEIGHT + COUNT.height) / 2;
+  if (!wide || !high) return count;
+  return { x: count.x, y: below ? y + LABEL_HEIGHT / 2 + 1 : y - LABEL_HEIGHT / 2 - COUNT.height - 1 };
 }

@@ -7,13 +7,16 @@ import { edgeKey, type Overlay } from "../debugger/overlay/overlay-model";
 import { disabledOf } from "../document/disabled";
 import { type LitRole, readLit } from "../document/highlighted-key";
 import type { Point } from "../document/edits";
-import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
+import { END, START } from "../document/types";
+import { portOf, type Rect } from "./geometry";
 import { cornersOf } from "./line-path";
 import { type Scene } from "./window";
 import { startOf, type Line } from "./lines";
+import { drawPointed, OverviewNames } from "./overview-names";
 import { type Size, type Viewport } from "./viewport";
 
 export interface Paint {
+  readonly canvas: string;
   readonly node: string;
   readonly line: string;
   readonly border: string;
@@ -31,6 +34,7 @@ export function readPaint(element: Element): Paint {
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   return {
+    canvas: colour("--canvas"),
     node: colour("--surface-2"),
     line: colour("--edge"),
     border: colour("--line-field"),
@@ -86,6 +90,7 @@ export function drawOverview(
   paint: Paint,
   selected: ReadonlySet<string>,
   shown: (line: Line) => boolean = () => true,
+  pointed: string | null = null,
 ): void {
   const context = prepare(canvas, size);
   if (!context) return;
@@ -110,16 +115,19 @@ export function drawOverview(
   }
   const names = scene.nodesIn(area);
   const lit = readLit();
-  const legible = names.length < 400;
+  const titles = new OverviewNames(scene);
+  const alphaOf = (name: string) => {
+    if (lit !== null && !lit.has(name) && !scene.liesBehind(name)) return 0.35;
+    return disabledOf(scene.doc.get(`node:${name}`)) === null ? 1 : 0.5;
+  };
   context.lineWidth = 1;
-  context.font = '600 11px "Inter Variable", sans-serif';
-  context.textBaseline = "bottom";
   const solid = names.filter((name) => !scene.liesBehind(name));
-  drawFrames(context, scene, names, viewport, paint);
+  drawFrames(context, scene, names, viewport, paint, titles);
   for (const name of solid) {
     const rect = scene.rect(name);
     if (!rect) continue;
-    const fill = fillOf(stateOf(scene, overlay, name), paint);
+    const state = stateOf(scene, overlay, name);
+    const fill = fillOf(state, paint);
     const left = rect.x * zoom + x;
     const top = rect.y * zoom + y;
     const width = Math.max(2, rect.width * zoom);
@@ -138,18 +146,19 @@ export function drawOverview(
     }
     if (role !== undefined) drawRole(context, role, left, top, width, paint.accent);
     if (disabled) drawOff(context, left, top, width, height, paint.text);
-    const state = stateOf(scene, overlay, name);
     if (state !== undefined)
       drawMark(context, state, left, top, width, height, fill === null ? paint.text : paint.node);
     context.lineWidth = 1;
-    if (legible && rect.height > PILL_HEIGHT && width > 24) {
-      // Above its block, where no state colour is behind it.
-      context.fillStyle = paint.text;
-      context.fillText(short(name, width), left, top - 3);
-    }
     context.globalAlpha = 1;
+    const urgent = selected.has(name) || (state !== undefined && URGENT.has(state));
+    titles.add(name, urgent ? "urgent" : name === START || name === END ? "terminal" : "plain");
   }
+  titles.draw(context, viewport, paint, alphaOf);
+  if (pointed !== null) drawPointed(context, scene, pointed, viewport, size, paint);
 }
+
+/** States whose nodes a person looks for: their names come first. */
+const URGENT: ReadonlySet<string> = new Set(["failed", "asking", "running", "next", "waiting"]);
 
 function trace(context: CanvasRenderingContext2D, corners: readonly Point[], { x, y, zoom }: Viewport): void {
   corners.forEach((corner, index) => {
@@ -210,6 +219,9 @@ function stateOf(scene: Scene, overlay: Overlay, name: string): NodeOverlay["sta
   return held.length > 0 ? urgentOverlay(held).state : overlay.nodes.get(name)?.state;
 }
 
+/** A smaller frame has no name. */
+const LEAST_FRAME = 24;
+
 /** Frames are borders with a name: what lies in them is drawn over them. */
 function drawFrames(
   context: CanvasRenderingContext2D,
@@ -217,15 +229,15 @@ function drawFrames(
   names: readonly string[],
   { x, y, zoom }: Viewport,
   paint: Paint,
+  titles: OverviewNames,
 ): void {
   context.strokeStyle = paint.border;
-  context.fillStyle = paint.text;
   for (const name of names) {
     const rect = scene.liesBehind(name) ? scene.rect(name) : undefined;
     if (!rect) continue;
     const [left, top, width] = [rect.x * zoom + x, rect.y * zoom + y, rect.width * zoom];
     context.strokeRect(left, top, width, rect.height * zoom);
-    if (width > 24) context.fillText(short(name, width), left, top - 3);
+    if (width > LEAST_FRAME) titles.add(name, "frame");
   }
 }
 
@@ -355,12 +367,6 @@ export function drawMark(
     });
     context.stroke();
   }
-}
-
-/** The name, cut to what fits above a block and half a block beside it. */
-function short(name: string, width: number): string {
-  const fits = Math.max(3, Math.floor((width * 1.5) / 5.6));
-  return name.length <= fits ? name : `${name.slice(0, fits - 1)}…`;
 }
 
 /** The blocks of the small picture, kept while neither the graph nor the states nor the colours change. */

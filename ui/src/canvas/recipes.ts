@@ -14,7 +14,7 @@ export const endPillClass =
 export const cardHeadClass =
   "flex h-10.5 items-center gap-2 pr-2.5 pl-2 in-data-quiet:opacity-62 in-data-disabled:opacity-50 in-data-[drawing=middle]:absolute in-data-[drawing=middle]:inset-x-0 in-data-[drawing=middle]:top-0 in-data-[drawing=middle]:bottom-(--ports) in-data-[drawing=middle]:h-auto in-data-[drawing=middle]:gap-[calc(4px*var(--unzoom))] in-data-[drawing=middle]:px-[calc(5px*var(--unzoom))]";
 export const cardNameClass =
-  "text-[length:max(13px,calc(11px*var(--unzoom,1)))]/[17px] font-semibold truncate in-data-[drawing=middle]:text-[length:calc(12px*var(--unzoom))]/[1.15] in-data-[drawing=middle]:whitespace-normal in-data-[drawing=middle]:wrap-anywhere in-data-[drawing=middle]:line-clamp-(--lines)";
+  "text-[length:max(13px,calc(11px*var(--unzoom,1)))]/[17px] font-semibold truncate in-data-[drawing=middle]:text-[length:calc(12px*var(--unzoom))]/[1.15] in-data-[drawing=middle]:whitespace-normal in-data-[drawing=middle]:line-clamp-(--lines)";
 export const cardIconClass =
   "flex-none grid place-items-center rounded-md bg-surface-4 text-text-2 size-7 in-data-[group=models]:bg-accent-soft in-data-[group=models]:text-accent-text in-data-[group=people]:bg-asking-soft in-data-[group=people]:text-asking in-data-[group=knowledge]:bg-done-soft in-data-[group=knowledge]:text-done in-data-[group=code]:bg-paused-soft in-data-[group=code]:text-paused in-data-[drawing=middle]:size-[calc(17px*var(--unzoom))] in-data-[drawing=middle]:rounded-[calc(4px*var(--unzoom))] in-data-[drawing=middle]:[&_svg]:size-[calc(12px*var(--unzoom))]";
 export const cardSubClass =
@@ -42,7 +42,7 @@ export const lineCountClass =
   "absolute top-0 left-0 origin-top-left px-1 rounded-sm bg-canvas text-text-2 text-2xs/3.5 font-semibold pointer-events-none";
 /** A difference between two versions: its sign in its colour. */
 export const diffSignClass =
-  "inline-grid size-4 flex-none place-items-center rounded-full border border-canvas bg-surface-4 font-mono text-xs/none font-bold text-canvas data-[diff=added]:bg-done data-[diff=removed]:bg-failed data-[diff=changed]:bg-asking";
+  "inline-grid size-4 flex-none place-items-center rounded-full border border-canvas bg-surface-4 font-mono text-xs/none font-bold text-canvas data-[diff=added]:bg-done data-[diff=removed]:bg-failed data-[diff=changed]:bg-asking in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)]";
 /** A line of a graph that is compared, by the `data-diff` of what holds it. */
 export const diffLineClass =
   "in-data-diff:stroke-[2.5]! in-data-[diff=added]:stroke-done! in-data-[diff=changed]:stroke-asking! in-data-[diff=removed]:stroke-failed! in-data-[diff=removed]:[stroke-dasharray:6_4]!";

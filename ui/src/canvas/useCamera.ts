@@ -15,9 +15,12 @@ import {
   firstView,
   isRoomy,
   OVERVIEW_ZOOM,
+  stepsBelow,
   stillServes,
+  unzoomAt,
   windowArea,
   type Viewport,
+  type WindowArea,
 } from "./viewport";
 
 /** Where a person left each graph, while the window is open. */
@@ -33,10 +36,10 @@ export function useCamera(
   hub: ViewHub,
   graphId: string | null,
   ready: boolean,
-): Rect | null {
+): WindowArea | null {
   const flow = useReactFlow();
   const store = useStoreApi();
-  const [area, setArea] = useState<Rect | null>(null);
+  const [area, setArea] = useState<WindowArea | null>(null);
   const settled = useRef<string | null>(null);
 
   useEffect(() => {
@@ -45,7 +48,7 @@ export function useCamera(
     let resting: ReturnType<typeof setTimeout> | undefined;
     const unzoom = (step: number) => {
       drawn = step;
-      root.current?.style.setProperty("--unzoom", String(2 ** (-step / 12)));
+      root.current?.style.setProperty("--unzoom", String(unzoomAt(step)));
     };
     let zoomed = 0;
     const apply = () => {
@@ -57,7 +60,7 @@ export function useCamera(
       const drawing = drawingAt(viewport.zoom);
       if (useCanvas.getState().drawing !== drawing) setCanvas({ drawing });
       // Each is a change of style of all cards: while a zoom goes on few are made, and the exact one when it rests.
-      const step = drawing === "far" ? drawn : Math.min(0, Math.round(Math.log2(viewport.zoom) * 12));
+      const step = drawing === "far" ? drawn : stepsBelow(viewport.zoom);
       clearTimeout(resting);
       if (Math.abs(step - drawn) >= COARSE) unzoom(step);
       else if (step !== drawn) resting = setTimeout(() => unzoom(step), RESTS_MS);

@@ -102,7 +102,6 @@ export function useCanvasActions(
           }),
         );
       },
-      fit: () => fit(),
       dragKind: (kind, screenPoint) => {
         if (!screenPoint || !contains(screenPoint)) {
           setCanvas({ ghost: null, ...(screenPoint ? { splice: null } : {}) });
@@ -113,7 +112,7 @@ export function useCanvasActions(
       },
       contains,
     });
-  }, [root, hub, flow, place, fit, focusNode]);
+  }, [root, hub, flow, place, focusNode]);
 
   useEffect(() => registerCanvasCommands({ hub, fit, autoLayout, flow }), [hub, fit, autoLayout, flow]);
   useEffect(() => followClipboard(() => cornerAt(hub.middle())), [hub]);

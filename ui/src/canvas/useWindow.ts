@@ -17,7 +17,9 @@ import { isOutOfSight } from "./folds";
 import { useHidden } from "./hidden-wires";
 import { mergedLines } from "./merged-lines";
 import { lineSelected } from "./line-selection";
+import { inOrderOf, NO_SHARE, putOff, SHARE } from "./mounting";
 import { useCanvas } from "./store";
+import type { WindowArea } from "./viewport";
 import type { Line } from "./lines";
 
 const PORT = 10;
@@ -85,7 +87,7 @@ function useSeenJumps(version: number): readonly Jump[] {
 }
 
 /** How a node is drawn. */
-export type Drawn = "card" | "expanded" | "pill" | "note" | "frame" | "far";
+type Drawn = "card" | "expanded" | "pill" | "note" | "frame" | "far";
 export type CanvasNode = Node<{ readonly drawn: Drawn }, "node">;
 
 export type CanvasEdge = LineEdge | JumpEdge;
@@ -103,31 +105,13 @@ interface Mounted {
   readonly edges: CanvasEdge[];
   /** Is something that is near the view yet to be mounted? */
   readonly more: boolean;
+  /** Is some of that in the view? */
+  readonly missing: boolean;
 }
 
-/** More new nodes than this are mounted in several frames, those in the middle of the view first. */
-const MOST_NEW = 48;
+const NOTHING: Mounted = { nodes: [], edges: [], more: false, missing: false };
 
-const NOTHING: Mounted = { nodes: [], edges: [], more: false };
-
-/** Takes from `near` what is too much for one frame, and answers it. */
-function putOff(near: Set<string>, area: Rect, isMounted: (name: string) => boolean): ReadonlySet<string> {
-  const fresh = [...near].filter((name) => !isMounted(name));
-  if (fresh.length <= MOST_NEW) return new Set();
-  const [x, y] = [area.x + area.width / 2, area.y + area.height / 2];
-  const away = (name: string) => {
-    const rect = scene.rect(name);
-    return rect ? Math.max(Math.abs(rect.x - x) / area.width, Math.abs(rect.y - y) / area.height) : 0;
-  };
-  const later = fresh
-    .map((name) => [away(name), name] as const)
-    .sort(([a], [b]) => a - b)
-    .slice(MOST_NEW);
-  for (const [, name] of later) near.delete(name);
-  return new Set(later.map(([, name]) => name));
-}
-
-export function useWindow(area: Rect | null, overview: boolean): Mounted {
+export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
   const version = useSceneVersion();
   const selection = useSession((state) => state.selection);
   const moving = useCanvas((state) => state.moving);
@@ -138,6 +122,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
   const jumpCache = useRef(new Map<string, JumpEdge>());
   const lineCache = useRef(new Map<string, LineEdge>());
 
+  const mountedAt = useRef<CSSNumberish | null>(null);
   const [round, setRound] = useState(0);
 
   const mounted = useMemo((): Mounted => {
@@ -153,9 +138,13 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     if (selection.nodes.length <= MAX_PINNED)
       for (const name of selection.nodes) if (scene.rect(name)) near.add(name);
 
-    const later = putOff(
+    // What is near changes several times within a frame; new nodes are mounted once in it.
+    const frame = document.timeline.currentTime;
+    const { later, missing, fresh } = putOff(
       near,
       area,
+      frame !== null && frame === mountedAt.current ? NO_SHARE : SHARE,
+      (name) => scene.rect(name),
       (name) => nodeCache.current.get(name)?.node.data.drawn !== "far" && nodeCache.current.has(name),
     );
 
@@ -179,7 +168,6 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
       lines = lines.sort((a, b) => ends(b) - ends(a)).slice(0, MAX_LINES);
     }
 
-    const nodes: CanvasNode[] = [];
     const nextNodes = new Map<string, { rect: Rect; ports: Ports; node: CanvasNode }>();
     const mount = (node: string, far: boolean) => {
       const name = scene.shown(node);
@@ -235,11 +223,9 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
             } satisfies CanvasNode,
           };
       nextNodes.set(name, entry);
-      nodes.push(entry.node);
     };
     for (const name of near) mount(name, false);
 
-    const edges: LineEdge[] = [];
     const nextLines = new Map<string, LineEdge>();
     for (const { line, merged } of mergedLines(lines, (name) => scene.shown(name))) {
       mount(line.from, true);
@@ -266,9 +252,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
             data: { line, moving: isMoving, merged },
           };
       nextLines.set(line.id, edge);
-      edges.push(edge);
     }
-    const jumps: JumpEdge[] = [];
     const nextJumps = new Map<string, JumpEdge>();
     for (const jump of [...scene.jumps(), ...seen]) {
       const [from, to] = [scene.rect(jump.from), scene.rect(jump.to)];
@@ -297,12 +281,17 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
               data: { jump, lane: lane.y, inset: lane.inset },
             };
       nextJumps.set(jump.id, edge);
-      jumps.push(edge);
     }
-    jumpCache.current = nextJumps;
-    nodeCache.current = nextNodes;
-    lineCache.current = nextLines;
-    return { nodes, edges: jumps.length === 0 ? edges : [...edges, ...jumps], more: later.size > 0 };
+    if (fresh > 0) mountedAt.current = frame;
+    nodeCache.current = inOrderOf(nodeCache.current, nextNodes);
+    lineCache.current = inOrderOf(lineCache.current, nextLines);
+    jumpCache.current = inOrderOf(jumpCache.current, nextJumps);
+    return {
+      nodes: [...nodeCache.current.values()].map(({ node }) => node),
+      edges: [...lineCache.current.values(), ...jumpCache.current.values()],
+      more: later.size > 0,
+      missing,
+    };
   }, [version, area, overview, selection, moving, selectedLines, seen, hidden, round]);
 
   useEffect(() => {

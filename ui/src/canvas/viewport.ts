@@ -14,14 +14,22 @@ export interface Size {
 }
 
 /** Cells in which the window is counted: the view must move this far (on screen) before anything is mounted or removed. */
-const CELL = 200;
-/** Mounted around the view, on screen, so that a pan meets no empty border. */
-const OVERSCAN = 220;
+const CELL = 120;
+/**
+ * Mounted around the view, on screen, so that a pan meets no empty border. Not more: each card that is mounted costs every
+ * frame of a pan.
+ */
+const OVERSCAN = 120;
 /** Times what is seen. */
 const MOST_BESIDES = 2.2;
 
+/** The part of the scene that is mounted, and within it what is seen, to the next cell. */
+export interface WindowArea extends Rect {
+  readonly seen: Rect;
+}
+
 /** The part of the scene to mount for a view, snapped to cells; equal for views that need the same. */
-export function windowArea(viewport: Viewport, size: Size): Rect {
+export function windowArea(viewport: Viewport, size: Size): WindowArea {
   // Small cards are many: less of them is kept ready beside the view.
   const [ready, step] = drawingAt(viewport.zoom) === "near" ? [OVERSCAN, CELL] : [OVERSCAN / 2, CELL / 2];
   const cell = step / viewport.zoom;
@@ -30,7 +38,9 @@ export function windowArea(viewport: Viewport, size: Size): Rect {
   const top = Math.floor((-viewport.y / viewport.zoom - pad) / cell) * cell;
   const right = Math.ceil(((-viewport.x + size.width) / viewport.zoom + pad) / cell) * cell;
   const bottom = Math.ceil(((-viewport.y + size.height) / viewport.zoom + pad) / cell) * cell;
-  return { x: left, y: top, width: right - left, height: bottom - top };
+  const [width, height] = [right - left, bottom - top];
+  const seen = { x: left + pad, y: top + pad, width: width - 2 * pad, height: height - 2 * pad };
+  return { x: left, y: top, width, height, seen };
 }
 
 /** Does what is mounted do for another zoom? It covers the view, and not so much besides that it costs more than a change. */
@@ -92,6 +102,12 @@ export const MAX_ZOOM = 2;
 export const OVERVIEW_ZOOM = 0.3;
 /** Below this cards show their icon and name only, at a size that does not shrink any more. */
 const MIDDLE_ZOOM = 0.62;
+
+/** Steps of a twelfth of an octave by which a zoom is smaller than life, as a number that is not above 0. */
+export const stepsBelow = (zoom: number): number => Math.min(0, Math.round(Math.log2(zoom) * 12));
+
+/** How much larger than life something is drawn at a number of steps below it, to keep its size on the screen. */
+export const unzoomAt = (steps: number): number => 2 ** (-steps / 12);
 
 export function drawingAt(zoom: number): Drawing {
   if (zoom < OVERVIEW_ZOOM) return "far";

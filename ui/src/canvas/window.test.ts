@@ -164,7 +164,7 @@ describe("views", () => {
 
   it("mounts the same part for views that differ by less than a cell", () => {
     const a = windowArea({ x: -30, y: -10, zoom: 1 }, size);
-    const b = windowArea({ x: -150, y: -10, zoom: 1 }, size);
+    const b = windowArea({ x: -70, y: -10, zoom: 1 }, size);
     expect(a).toEqual(b);
     expect(windowArea({ x: -400, y: -10, zoom: 1 }, size)).not.toEqual(a);
   });
@@ -255,6 +255,27 @@ describe("ways of a failure and bounds in the scene", () => {
     doc.apply(edits.deleteThings(doc, { edges: ["on-error:pay"] }));
     expect(scene.linesOf("on-error:pay")).toEqual([]);
     expect(scene.rect("pay")?.height).toBe(low);
+  });
+
+  it("does nothing for settings that only the node's card shows", () => {
+    const doc = grid(6, 4);
+    const scene = new Scene(doc);
+    scene.setCards(new Map([["assign", ["/set"]]]));
+    for (const name of doc.names("node")) scene.ports(name);
+    const before = scene.version;
+    const set = (config: Json) => doc.apply(edits.setField(doc, "node:n3", "/config", config));
+    set({ set: { x: "2" } });
+    set({ set: { x: "3" }, note: "Quiet." });
+    expect(scene.version).toBe(before);
+    const low = scene.rect("n3")?.height ?? 0;
+    set({ set: { x: "3", y: "4" } });
+    expect(scene.rect("n3")?.height, "a row more").toBeGreaterThan(low);
+    expect(scene.version).toBeGreaterThan(before);
+    set({ set: { x: "3" } });
+    expect(scene.rect("n3")?.height).toBe(low);
+    const shown = scene.version;
+    doc.apply(edits.setField(doc, "node:n3", "/kind", "note"));
+    expect(scene.version, "another kind").toBeGreaterThan(shown);
   });
 
   it("says on the line that leads back how often a run may come there", () => {

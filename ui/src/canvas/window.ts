@@ -7,14 +7,20 @@ import type { Schema } from "../components/schema-form/schema";
 import type { GraphDocument } from "../document/document";
 import type { Point } from "../document/edits";
 import { errorEdge } from "../document/error-ways";
-import { type Jump, jumpsOf, type DynamicTargets, unknownJumps } from "../document/node-references";
+import { type Jump, jumpsOf, type DynamicTargets, placesOf, unknownJumps } from "../document/node-references";
+import { same } from "../document/patch";
 import type { Ports } from "../document/ports";
+import { isObject, type Json } from "../document/types";
 import { CardIndex, type Expanded, type Folds } from "./card-index";
 import { type CardBody, type CardRow, union, type Rect } from "./geometry";
 import { boxOf } from "./line-boxes";
 import { LineIndex } from "./line-index";
 import type { Line } from "./lines";
+import { noteOf } from "./notes";
 import type { CardSize } from "./spread";
+
+/** When more nodes change at once, all is built again, which is faster than to place each. */
+const MOST_PLACED = 300;
 
 export class Scene {
   readonly doc: GraphDocument;
@@ -24,6 +30,8 @@ export class Scene {
   #dynamicTargets: DynamicTargets = {};
   #jumps: readonly Jump[] | null = null;
   #bounds: Rect | null = null;
+  /** Records of nodes as they were followed last. */
+  #records = new Map<string, Json | undefined>();
   #version = 0;
   #stop: () => void;
   #listeners = new Set<() => void>();
@@ -32,6 +40,7 @@ export class Scene {
     this.doc = doc;
     this.#cards = new CardIndex(doc);
     this.#lines = new LineIndex(doc, this.#cards);
+    this.#noteRecords();
     this.#rebuild();
     this.#stop = doc.watch((changed) => this.#follow(changed));
   }
@@ -262,13 +271,39 @@ export class Scene {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  #follow(changed: ReadonlySet<string> | null): void {
-    if (changed === null) {
+  #noteRecords(): void {
+    this.#records = new Map(this.doc.names("node").map((name) => [name, this.doc.get(`node:${name}`)]));
+  }
+
+  /**
+   * Is a node as it was, but for settings that only its own card shows? What is typed there costs no more in a large graph
+   * than in a small one.
+   */
+  #concernsCardOnly(id: string): boolean {
+    if (!id.startsWith("node:")) return false;
+    const name = id.slice("node:".length);
+    const [before, now] = [this.#records.get(name), this.doc.get(id)];
+    this.#records.set(name, now);
+    return (
+      isObject(before) &&
+      isObject(now) &&
+      noteOf(now) === null &&
+      same({ ...before, config: null }, { ...now, config: null }) &&
+      same(placesOf(before, this.#leading), placesOf(now, this.#leading)) &&
+      this.#cards.keepsBody(name)
+    );
+  }
+
+  #follow(all: ReadonlySet<string> | null): void {
+    if (all === null) {
       this.#jumps = null;
+      this.#noteRecords();
       this.#rebuild();
       this.#notify();
       return;
     }
+    const changed = [...all].filter((id) => !this.#concernsCardOnly(id));
+    if (changed.length === 0) return;
     const nodes = new Set<string>();
     const edges = new Set<string>();
     let renamed = false;
@@ -281,9 +316,11 @@ export class Scene {
       if (section === "node" && this.#lines.noteError(name)) edges.add(errorEdge(name));
       else if (section === "edge") edges.add(name);
       else if (id === "ids:node") renamed = true;
+      if (section === "layout" || section === "ids") this.#cards.forgetPlaced();
     }
     if (nodes.size === 0 && edges.size === 0) return;
-    this.#jumps = null;
+    // Where nodes stand says nothing of where they lead.
+    if (changed.some((id) => !id.startsWith("layout:"))) this.#jumps = null;
     // A frame may be gone, or what was in it; or what gives way to an expanded card does so from elsewhere.
     const grown = [...nodes].some((name) => this.#cards.expandedSize(name) !== undefined);
     if (this.#cards.fold() || grown) {
@@ -304,6 +341,11 @@ export class Scene {
         const rect = this.#cards.ownRect(name);
         if (rect && rect.height !== this.sizeOf(name).height) nodes.add(name);
       }
+    }
+    if (nodes.size > MOST_PLACED) {
+      this.#rebuild();
+      this.#notify();
+      return;
     }
     for (const name of nodes) {
       const before = this.rect(name);

@@ -15,7 +15,7 @@ import { portOf } from "./geometry";
 import { boxOf } from "./line-boxes";
 import { cornersOf, shapeOf } from "./line-path";
 import { type Line, startOf } from "./lines";
-import { grown, labelBox, touch } from "./wire-labels";
+import { grown, labelBox, touch, withBadges } from "./wire-labels";
 import { Scene } from "./window";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -119,7 +119,8 @@ function faults(scene: Scene, drawing: Drawing): string[] {
   );
   for (const { line, box } of labels)
     for (const [name, rect] of cards)
-      if (touch(box, grown(boxOf(rect), -1))) found.add(`the label of ${named(line)} on ${name}`);
+      if (touch(box, withBadges(grown(boxOf(rect), -1))))
+        found.add(`the label of ${named(line)} on ${name} or its badges`);
   const ports = cards.flatMap(([name, rect]) => [
     { name, port: "in", at: portOf(rect, "in") },
     ...(allPorts(scene.ports(name)).length === 0 ? [{ name, port: null, at: portOf(rect, "out") }] : []),

@@ -5,6 +5,7 @@ import type { Json } from "../document/types";
 import { LABEL_HEIGHT, portOf } from "./geometry";
 import { shapeOf } from "./line-path";
 import { startOf } from "./lines";
+import { BADGES } from "./wire-labels";
 import { Scene } from "./window";
 
 type Place = readonly [number, number];
@@ -37,14 +38,16 @@ function labelsOf(scene: Scene) {
   });
 }
 
-/** What lies on what: labels on cards, and on each other. */
+/** What lies on what: labels on cards and the badges over them, and on each other. */
 function covered(scene: Scene): string[] {
   const labels = labelsOf(scene);
   const touch = (a: (typeof labels)[number], b: Omit<typeof a, "id">) =>
     a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
   return [
     ...labels.flatMap((label) =>
-      [...scene.rects()].filter(([, rect]) => touch(label, rect)).map(([name]) => `${label.id} on ${name}`),
+      [...scene.rects()]
+        .filter(([, rect]) => touch(label, { ...rect, y: rect.y - BADGES, height: rect.height + BADGES }))
+        .map(([name]) => `${label.id} on ${name}`),
     ),
     ...labels.flatMap((label, index) =>
       labels
@@ -58,14 +61,16 @@ function covered(scene: Scene): string[] {
 const LONG = "state.message|length > 3";
 
 describe("labels of lines", () => {
-  it("stand on a line that goes over a card, where the card would cover them", () => {
+  it("stand close over a line that goes over a card, where the card or its badges would cover them", () => {
     const doc = graph({ first: [120, -8], write: [400, -8] }, [["first", "__end__", LONG]]);
     const scene = new Scene(doc);
     expect(covered(scene)).toEqual([]);
     const [line] = scene.linesOf("first->__end__");
     const [label] = labelsOf(scene);
     expect(line?.pass).not.toBeNull();
-    expect(label!.y + LABEL_HEIGHT / 2, "on the line").toBe(line!.pass!.y);
+    const off = line!.pass!.y - (label!.y + LABEL_HEIGHT / 2);
+    expect(off, "over the line").toBeGreaterThanOrEqual(0);
+    expect(off, "next to it").toBeLessThan(1.5 * LABEL_HEIGHT);
   });
 
   it("stand over or under a line that is shorter than they are", () => {
@@ -87,6 +92,18 @@ describe("labels of lines", () => {
     expect([...scene.lines()]).toEqual([...new Scene(doc).lines()]);
     doc.apply(moveNodes(doc, new Map([["write", { x: 400, y: 200 }]])));
     expect(beside()).toBeNull();
+  });
+
+  it("keep away from the badges over a card that stands under them", () => {
+    const doc = graph({ first: [120, -8], write: [400, 200] }, [["first", "__end__", LONG]]);
+    const scene = new Scene(doc);
+    const bottom = labelsOf(scene)[0]!.y + LABEL_HEIGHT;
+    const move = (y: number) => doc.apply(moveNodes(doc, new Map([["write", { x: 400, y }]])));
+    for (const y of [bottom + BADGES + 1, bottom + BADGES - 1, bottom + 4]) {
+      move(y);
+      expect(covered(scene), `a card ${y - bottom} under the label`).toEqual([]);
+      expect([...scene.lines()], "as in a scene that begins so").toEqual([...new Scene(doc).lines()]);
+    }
   });
 
   it("are on no card and on no other label in a crowd", () => {

@@ -1,6 +1,7 @@
 /**
  * Places of the labels that have no room behind their port, because a card stands there: on the line where it is free, else
- * close over or under it, else short on the line, else farther away. No label lies on a card or on another label.
+ * close over or under it, else short on the line, else farther away. No label lies on a card, on the badges over it or on
+ * another label.
  */
 import RBush from "rbush";
 import type { Point } from "../document/edits";
@@ -33,6 +34,11 @@ const FAR = 600;
 export const LABEL_REACH = FAR + LABEL_HEIGHT;
 /** Widths of a label that finds no room for its words; they are read when it is pointed at or selected. */
 const SHORT = [96, 64, 44, 28];
+/**
+ * How far badges stand over the top of a card. They are 16 high and end 8 below its top; in the middle drawing they grow
+ * upwards, up to 1.8 times.
+ */
+export const BADGES = 21;
 /** From a label in its place to the target of its line, whose arrow is seen. */
 const ARROW = 16;
 
@@ -57,7 +63,7 @@ export function isCrowded(
   return labels.some(({ width, fan, end }) => {
     const box = labelBox({ x: port.x + LABEL_X, y: port.y + fan }, width);
     const maxX = box.maxX + ARROW;
-    return maxX > end || cards({ ...box, maxX }).length > 0;
+    return maxX > end || cards({ ...box, maxX, maxY: box.maxY + BADGES }).length > 0;
   });
 }
 
@@ -69,9 +75,10 @@ export interface Place extends Point {
 /** Places of labels; `taken` are the boxes of those that have theirs. */
 export function placesOf(
   labels: readonly Beside[],
-  cards: (area: Box) => readonly Box[],
+  standing: (area: Box) => readonly Box[],
   taken: readonly Box[],
 ): Map<string, Place> {
+  const cards = (area: Box) => standing({ ...area, maxY: area.maxY + BADGES }).map(withBadges);
   const others = new RBush<Box>().load([...taken]);
   const places = new Map<string, Place>();
   const boxAt = ({ x, y }: Point, width: number) => labelBox({ x: x - width / 2, y }, width);
@@ -115,6 +122,11 @@ function outside(
     .filter((y) => Math.abs(y - middle.y) <= far)
     .sort((a, b) => Math.abs(a - middle.y) - Math.abs(b - middle.y))
     .map((y) => ({ x: middle.x, y }));
+}
+
+/** The box of a card, with the badges over it. */
+export function withBadges({ minX, minY, maxX, maxY }: Box): Box {
+  return { minX, minY: minY - BADGES, maxX, maxY };
 }
 
 function around(boxes: readonly Box[]): Box {

@@ -35,6 +35,8 @@ const SAMPLES = 24;
 const ROOM = 14;
 /** Between two lines that pass at one height. */
 const STEP = 10;
+/** Lines that pass one side of a card at different heights. */
+const BESIDE = 6;
 /** From a port to where a line is at its height. */
 const RISE = 28;
 /** Farther out of its way no line goes. */
@@ -77,16 +79,49 @@ function freeHeight(
   others: (area: Box) => readonly Box[],
   taken: RBush<Box>,
 ): number | null {
-  const around = (y: number, room: number) => ({ minX: left, maxX: right, minY: y - room, maxY: y + room });
   const away = (y: number) => Math.abs(y - start.y) + Math.abs(y - end.y);
   const middle = (start.y + end.y) / 2;
-  const near = others(around(middle, FAR));
+  const near = others({ minX: left, maxX: right, minY: middle - FAR, maxY: middle + FAR });
   const heights = near.flatMap(({ minY, maxY }) => [minY - ROOM, maxY + ROOM]);
+  const reach = ROOM + STEP * BESIDE;
+  const band = {
+    minX: left,
+    maxX: right,
+    minY: Math.min(...heights) - reach,
+    maxY: Math.max(...heights) + reach,
+  };
+  // Whatever is in the band is in the way over its whole width: what is free is a matter of heights alone.
+  const isTaken = within([
+    ...others(band).map(({ minY, maxY }): Range => [minY - ROOM + 4, maxY + ROOM - 4]),
+    ...taken.search(band).map(({ minY, maxY }): Range => [minY - STEP + 1, maxY + STEP - 1]),
+  ]);
   for (const height of heights.sort((a, b) => away(a) - away(b)))
-    for (let off = 0; off < 6; off += 1) {
+    for (let off = 0; off < BESIDE; off += 1) {
       // Further lines lie further from the card.
       const y = height + off * STEP * (height < middle ? -1 : 1);
-      if (others(around(y, ROOM - 4)).length === 0 && !taken.collides(around(y, STEP - 1))) return y;
+      if (!isTaken(y)) return y;
     }
   return null;
+}
+
+type Range = readonly [from: number, to: number];
+
+/** Answers for a number whether it is in one of the ranges, their ends among them. */
+function within(ranges: readonly Range[]): (value: number) => boolean {
+  const merged: [number, number][] = [];
+  for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {
+    const last = merged.at(-1);
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
+    else merged.push([from, to]);
+  }
+  return (value) => {
+    let [low, high] = [0, merged.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((merged[middle]?.[1] ?? 0) < value) low = middle + 1;
+      else high = middle;
+    }
+    const range = merged[low];
+    return range !== undefined && range[0] <= value;
+  };
 }

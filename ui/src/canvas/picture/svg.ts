@@ -21,7 +21,7 @@ import {
   portsHeight,
   type Rect,
 } from "../geometry";
-import { type LineShape, shapeOf } from "../line-path";
+import { COUNT, countAt, type LineShape, shapeOf } from "../line-path";
 import { type Note, type NoteColour, noteOf, plainText } from "../notes";
 import { type Scene } from "../window";
 import { headPath, type Line, meaningOf, shownLabel, startOf } from "../lines";
@@ -178,8 +178,14 @@ class Pen {
         ),
       );
     if (line.label !== null && line.port === null) this.#label(line, shape, times > 0);
-    if (times > 1 || (line.form === "each" && times > 0))
-      this.labels.push(this.#text(to.x - 38, to.y - 7, "count", `×${times}`, "text2"));
+    if (times > 1 || (line.form === "each" && times > 0)) {
+      const count = countAt(line, from, to);
+      // It may lie on its line, where that leads back.
+      this.labels.push(
+        `<rect x="${count.x}" y="${count.y}" width="${COUNT.width}" height="${COUNT.height}" rx="4" fill="${this.#drawing.colours.canvas}"/>`,
+        this.#text(count.x + 2, count.y + 11, "count", `×${times}`, "text2"),
+      );
+    }
   }
 
   #label(line: Line, { label: { x, y }, labelWidth }: LineShape, taken: boolean): void {
