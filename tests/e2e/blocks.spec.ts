@@ -85,7 +85,7 @@ test("selected nodes are saved as a block, updated, and added to the graphs of t
   await expect(app.id("save-block-exists")).toContainText("“Compose answer”");
   await expect(app.id("save-block-description")).toHaveValue("Writes an answer and polishes it.");
   await app.picture("block-update", ["light"]);
-  await app.id("save-block-confirm").click();
+  await app.id("save-block-name").press("Enter");
   await expect(app.id("toast").filter({ hasText: "Block “compose answer” updated" })).toBeVisible();
   expect(Object.keys(block().nodes)).toEqual(["write", "polish", "check"]);
   expect(Object.keys(block().state)).toEqual(["request", "draft", "answer"]);

@@ -5,6 +5,7 @@ import type { ReactNode, RefObject } from "react";
 import { t } from "../lib/texts";
 import { Button } from "./Button";
 import { iconButton } from "./recipes";
+import { useFocusBefore } from "./useFocusBefore";
 import { cx } from "./cx";
 import { formsIds } from "../lib/testIds";
 
@@ -33,6 +34,7 @@ export function Dialog({
   children,
   ...rest
 }: DialogProps) {
+  const finalFocus = useFocusBefore(open);
   return (
     <Base.Root
       open={open}
@@ -47,6 +49,7 @@ export function Dialog({
             className="outline-none relative flex flex-col w-full max-w-105 max-h-[calc(100vh-48px)] short:max-h-[calc(100vh-16px)] rounded-[10px] border border-line bg-surface-1 shadow-popup data-[size=medium]:max-w-150 data-[size=large]:max-w-190 data-[size=full]:h-full data-[size=full]:max-w-400"
             data-size={size}
             initialFocus={initialFocus}
+            finalFocus={finalFocus}
             {...rest}
           >
             <Base.Title className="pt-4 pr-12 pb-2 pl-5 text-base font-semibold wrap-anywhere shrink-0">

@@ -1,11 +1,12 @@
 /** Text with `{{ }}` in it. The menu puts a state key where the cursor is. */
 import { Braces } from "lucide-react";
-import { useRef } from "react";
+import { memo, useRef } from "react";
 import { t } from "../lib/texts";
 import { CodeEditor, type CodeEditorHandle, type CodeEditorProps } from "./CodeEditor";
 import type { KeyInfo } from "./code/jinja";
 import { IconButton } from "./IconButton";
 import { Menu } from "./Menu";
+import { useStable } from "./stable";
 
 export interface TemplateFieldProps extends Pick<
   CodeEditorProps,
@@ -28,6 +29,7 @@ export interface TemplateFieldProps extends Pick<
 
 export function TemplateField({ value, onChange, keys, error, placeholder, ...rest }: TemplateFieldProps) {
   const editor = useRef<CodeEditorHandle>(null);
+  const insert = useStable((text: string) => editor.current?.insert(text));
   return (
     <div className="group/template relative">
       <CodeEditor
@@ -42,24 +44,35 @@ export function TemplateField({ value, onChange, keys, error, placeholder, ...re
       />
       {keys.length > 0 && rest.readOnly !== true && (
         <div className="absolute top-0.75 right-0.75 rounded-sm bg-surface-2 opacity-0 group-focus-within/template:opacity-100 group-hover/template:opacity-100 has-data-popup-open:opacity-100">
-          <Menu
-            align="end"
-            trigger={
-              <IconButton label={t("forms.code.insertKey")} size="small">
-                <Braces size={13} />
-              </IconButton>
-            }
-            entries={[
-              { id: "heading", heading: t("forms.code.insertKey") },
-              ...keys.map((key) => ({
-                id: key.name,
-                label: `${key.name}  ·  ${key.type}`,
-                run: () => editor.current?.insert(`{{ state.${key.name} }}`),
-              })),
-            ]}
-          />
+          <KeyMenu keys={keys} insert={insert} />
         </div>
       )}
     </div>
   );
 }
+
+interface KeyMenuProps {
+  keys: readonly KeyInfo[];
+  insert(text: string): void;
+}
+
+const KeyMenu = memo(function KeyMenu({ keys, insert }: KeyMenuProps) {
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <IconButton label={t("forms.code.insertKey")} size="small">
+          <Braces size={13} />
+        </IconButton>
+      }
+      entries={[
+        { id: "heading", heading: t("forms.code.insertKey") },
+        ...keys.map((key) => ({
+          id: key.name,
+          label: `${key.name}  ·  ${key.type}`,
+          run: () => insert(`{{ state.${key.name} }}`),
+        })),
+      ]}
+    />
+  );
+});

@@ -7,7 +7,8 @@ import { same } from "./patch";
 import { useDocumentState } from "./store";
 
 export function takeChecked({ diagnostics, leads }: Pick<Applied, "diagnostics" | "leads">): void {
-  takeDiagnostics(diagnostics);
+  // After most edits they are what they were.
+  if (!same(given, diagnostics)) takeDiagnostics(diagnostics);
   if (!same(useDocumentState.getState().leads, leads)) useDocumentState.setState({ leads });
 }
 

@@ -11,6 +11,12 @@ export interface DocumentRecord {
   readonly value: Json;
 }
 
+/** Does an edge begin at a node, end there, or both? */
+interface Ends {
+  readonly from: boolean;
+  readonly to: boolean;
+}
+
 /** What to listen to: a record's id, the names of a section (`ids:node`), or `any` change. */
 export type Topic = string;
 
@@ -19,8 +25,8 @@ const FIELDS: Record<Section, string> = { key: "state", node: "nodes", edge: "ed
 export class GraphDocument {
   #records = new Map<string, Json>();
   #order: Record<Section, readonly string[]> = { key: [], node: [], edge: [], layout: [] };
-  /** Names of edges that begin or end at a node. */
-  #touching = new Map<string, Set<string>>();
+  /** By node, the names of edges that begin or end there, and which of both. */
+  #touching = new Map<string, Map<string, Ends>>();
   #listeners = new Map<Topic, Set<() => void>>();
   #watchers = new Set<(changed: ReadonlySet<string> | null) => void>();
   #version = 0;
@@ -57,22 +63,18 @@ export class GraphDocument {
   /** Names of the edges that begin or end at a node. */
   edgesOf(node: string): readonly string[] {
     const touching = this.#touching.get(node);
-    return touching ? [...touching] : [];
+    return touching ? [...touching.keys()] : [];
   }
 
   edgesFrom(node: string): string[] {
     const out: string[] = [];
-    for (const edge of this.#touching.get(node) ?? []) {
-      if (edgeOf(this.get(`edge:${edge}`)).sources.includes(node)) out.push(edge);
-    }
+    for (const [edge, ends] of this.#touching.get(node) ?? []) if (ends.from) out.push(edge);
     return out;
   }
 
   edgesTo(node: string): string[] {
     const out: string[] = [];
-    for (const edge of this.#touching.get(node) ?? []) {
-      if (edgeOf(this.get(`edge:${edge}`)).targets.includes(node)) out.push(edge);
-    }
+    for (const [edge, ends] of this.#touching.get(node) ?? []) if (ends.to) out.push(edge);
     return out;
   }
 
@@ -215,11 +217,12 @@ export class GraphDocument {
   }
 
   #link(edge: string, value: Json): void {
-    const view = edgeOf(value);
-    for (const node of [...view.sources, ...view.targets]) {
+    const { sources, targets } = edgeOf(value);
+    for (const node of new Set([...sources, ...targets])) {
+      const ends = { from: sources.includes(node), to: targets.includes(node) };
       const touching = this.#touching.get(node);
-      if (touching) touching.add(edge);
-      else this.#touching.set(node, new Set([edge]));
+      if (touching) touching.set(edge, ends);
+      else this.#touching.set(node, new Map([[edge, ends]]));
     }
   }
 

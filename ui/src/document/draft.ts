@@ -1,11 +1,14 @@
 /** A change in the making: patches are put together from what a document would be after each part. */
 import type { GraphDocument } from "./document";
-import { joined, op, same, type Patch } from "./patch";
+import { op, same, type Patch, type PatchOp } from "./patch";
 import type { Json, JsonObject } from "./types";
 
 /** Collects ops over a document and answers for the state after them. */
 export class Draft {
-  #patch: Patch = { ops: [] };
+  /** In the order in which they were made; null where a record has become again what it was. */
+  readonly #ops: (PatchOp | null)[] = [];
+  /** By record, its last op. */
+  readonly #last = new Map<string, number>();
   readonly #values = new Map<string, Json | undefined>();
   readonly doc: GraphDocument;
 
@@ -20,8 +23,21 @@ export class Draft {
   set(id: string, value: Json | undefined, at?: number): void {
     const from = this.get(id);
     if (same(from ?? null, value ?? null)) return;
-    this.#patch = joined(this.#patch, { ops: [op(id, from, value, at)] });
     this.#values.set(id, value);
+    this.#add(op(id, from, value, at));
+  }
+
+  /** Folds later changes of a record into the op that set it, as `joined` does, without going over all ops for each. */
+  #add(next: PatchOp): void {
+    const index = this.#last.get(next.id);
+    const previous = index === undefined ? null : (this.#ops[index] ?? null);
+    if (index === undefined || previous === null || previous.to === null || next.to === null) {
+      this.#last.set(next.id, this.#ops.length);
+      this.#ops.push(next);
+    } else if (previous.from !== null && same(previous.from, next.to)) {
+      this.#last.delete(next.id);
+      this.#ops[index] = null;
+    } else this.#ops[index] = { ...previous, to: next.to };
   }
 
   remove(id: string): void {
@@ -29,7 +45,7 @@ export class Draft {
   }
 
   patch(): Patch {
-    return this.#patch;
+    return { ops: this.#ops.filter((each) => each !== null) };
   }
 }
 

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { addInvariant, allInvariants, invariantsOf, removeInvariant, setInvariant } from "./invariants";
+import {
+  addInvariant,
+  allInvariants,
+  invariantsOf,
+  keepInvariants,
+  removeInvariant,
+  setInvariant,
+} from "./invariants";
 import { GraphDocument } from "./document";
+import { setField } from "./edits";
 import { renameKey } from "./key-edits";
 import { reversed } from "./patch";
 import type { Json } from "./types";
@@ -47,6 +55,28 @@ describe("invariants of a document", () => {
     doc.apply(removeInvariant(doc, "node:pay", 1));
     doc.apply(removeInvariant(doc, "node:pay", 0));
     expect(doc.get("node:pay"), "the field goes with the last one").toEqual({ kind: "assign" });
+  });
+
+  it("are the same list until one changes", () => {
+    const doc = document();
+    const now = keepInvariants(doc);
+    const first = now();
+    doc.apply(setField(doc, "edge:pay->?", "/description", "Later"));
+    expect(now()).toBe(first);
+    const check = () => expect(now()).toEqual(allInvariants(doc));
+    doc.apply(setField(doc, "node:pay", "/title", "Payment"));
+    check();
+    const added = doc.apply(addInvariant(doc, "edge:pay->?", "true"));
+    check();
+    expect(now()).toHaveLength(5);
+    doc.apply(reversed(added));
+    check();
+    doc.apply(removeInvariant(doc, "key:total", 0));
+    check();
+    doc.apply(renameKey(doc, "total", "sum", []));
+    check();
+    doc.reset([{ id: "doc", value: {} }]);
+    expect(now()).toEqual([]);
   });
 
   it("follow a state key that is renamed", () => {

@@ -53,6 +53,20 @@ export function allInvariants(document: GraphDocument): readonly Invariant[] {
   return ["doc", ...sections].flatMap((record) => invariantsOf(record, document.get(record)));
 }
 
+/** The invariants of a document as it changes: the same list until a record with some changes. */
+export function keepInvariants(document: GraphDocument): () => readonly Invariant[] {
+  let kept: readonly Invariant[] | null = null;
+  const records = () => new Set(kept?.map(({ record }) => record));
+  document.watch((changed) => {
+    if (kept === null) return;
+    const before = records();
+    const concerns = (id: string) =>
+      id.startsWith("ids:") || before.has(id) || listOf(document.get(id)).length > 0;
+    if (changed === null || [...changed].some(concerns)) kept = null;
+  });
+  return () => (kept ??= allInvariants(document));
+}
+
 /** What messages call it. */
 export const saysOf = (invariant: Pick<Invariant, "must" | "message">): string =>
   invariant.message.trim() === "" ? invariant.must : invariant.message;

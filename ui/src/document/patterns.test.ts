@@ -37,6 +37,19 @@ describe("a pattern", () => {
     expect(doc.get("layout:__end__")).toEqual([860, 0]);
   });
 
+  it("brings its context with the values under names, where there is none", () => {
+    const head = { context: { user: {} }, context_sets: [{ name: "Ada", values: { user: "ada" } }] };
+    const records = [{ id: "doc", value: { name: "Desk", ...head } }, ...PATTERN.slice(1)];
+    const into = (value: Record<string, Json>) => {
+      const doc = new GraphDocument();
+      doc.reset([{ id: "doc", value }]);
+      doc.apply(addPattern(doc, records, { x: 0, y: 0 }, { x: 0, y: 0 }, FAKE_KINDS).patch);
+      return doc.get("doc");
+    };
+    expect(into({ name: "Mine" })).toEqual({ name: "Mine", ...head });
+    expect(into({ name: "Mine", context: { own: {} } })).toEqual({ name: "Mine", context: { own: {} } });
+  });
+
   it("joins a document without taking a name, a key or an end from it", () => {
     const { doc, names } = added([
       { id: "doc", value: { name: "Mine" } },

@@ -55,9 +55,15 @@ export function addPattern(
   if (empty) {
     const head = doc.get("doc");
     const given = records.find((record) => record.id === "doc")?.value;
-    const samples = isObject(given) ? given["examples"] : undefined;
-    if (isObject(head) && head["examples"] === undefined && samples !== undefined)
-      ops.push({ id: "doc", from: head, to: { ...head, examples: samples } });
+    // What a run of it begins with: its context, with the values under names that belong to it, and sample inputs.
+    const declared = isObject(head) && head["context"] !== undefined;
+    const fields = declared ? ["examples"] : ["context", "context_sets", "examples"];
+    const coming = fields.flatMap((field): [string, Json][] => {
+      const value = isObject(given) ? given[field] : undefined;
+      return value === undefined || !isObject(head) || head[field] !== undefined ? [] : [[field, value]];
+    });
+    if (isObject(head) && coming.length > 0)
+      ops.push({ id: "doc", from: head, to: { ...head, ...Object.fromEntries(coming) } });
   }
   const clip = { format: CLIP_FORMAT, nodes, edges: of("edge").map(([, value]) => value), layout } as const;
   const pasted = pasteClip(doc, clip, place, kinds, { ends: empty ? [START, END] : [] });

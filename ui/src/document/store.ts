@@ -5,13 +5,14 @@
  * Ids: records are named `doc`, `key:NAME`, `node:NAME`, `edge:ID`, `layout:NODE`; lists (`useIds`) and the selection
  * hold bare names.
  */
-import { useCallback, useMemo, useSyncExternalStore } from "react";
+import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
 import { create } from "zustand";
 import type { Applied } from "../ipc/bindings/Applied";
 import type { Diagnostic } from "../ipc/bindings/Diagnostic";
 import { useSession, type Selection } from "../state/session";
 import { GraphDocument } from "./document";
 import { errorTarget } from "./error-ways";
+import { same } from "./patch";
 import { END, START, type Json, type Section } from "./types";
 
 export const doc = new GraphDocument();
@@ -97,6 +98,26 @@ export function useDocumentVersion(): number {
   return useSyncExternalStore(
     useCallback((listener) => doc.subscribe("any", listener), []),
     () => doc.version,
+  );
+}
+
+/**
+ * Answers what `read` makes of the document, and renders again only when that is something else. It is asked after every
+ * change, a key in a field too: it should not go over all nodes. Give it from `useCallback`.
+ */
+export function useDocumentPart<T>(read: () => T): T {
+  const kept = useRef<{ readonly read: () => T; readonly version: number; readonly value: T } | null>(null);
+  return useSyncExternalStore(
+    useCallback((listener) => doc.subscribe("any", listener), []),
+    () => {
+      const { version } = doc;
+      const before = kept.current;
+      if (before?.read === read && before.version === version) return before.value;
+      const value = read();
+      const answer = before !== null && same(before.value, value) ? before.value : value;
+      kept.current = { read, version, value: answer };
+      return answer;
+    },
   );
 }
 

@@ -6,7 +6,9 @@ import { Badge } from "../Badge";
 import { Button } from "../Button";
 import { IconButton } from "../IconButton";
 import { Menu } from "../Menu";
+import { useStable } from "../stable";
 import { useForm, beginning, type FieldProps } from "./form";
+import { Member } from "./Member";
 import { placeholderOf } from "./placeholder";
 import { brief, type Json } from "./json";
 import { controlFor } from "./control";
@@ -78,6 +80,12 @@ export function ArrayField({
       list.filter((_, other) => other !== index),
       ids.filter((_, other) => other !== index),
     );
+  const put = useStable((index: number, next: Json) =>
+    change(
+      list.map((other, at) => (at === index ? (next ?? null) : other)),
+      ids,
+    ),
+  );
   const full = schema.maxItems !== undefined && list.length >= schema.maxItems;
   const noun = items.title ?? undefined;
 
@@ -131,15 +139,11 @@ export function ArrayField({
       {list.map((item, index) => {
         const key = ids[index]!;
         const field = (
-          <form.Nested
+          <Member
             schema={items}
             value={item}
-            onChange={(next) =>
-              change(
-                list.map((other, at) => (at === index ? (next ?? null) : other)),
-                ids,
-              )
-            }
+            at={index}
+            put={put}
             pointer={`${pointer}/${index}`}
             name=""
             required

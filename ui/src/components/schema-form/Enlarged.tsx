@@ -1,6 +1,6 @@
 /** A field of text or code with what the place around the form adds: a large editor, and what the text gives. */
 import { Maximize2 } from "lucide-react";
-import { useState, type KeyboardEvent, type ReactNode } from "react";
+import { memo, useState, type KeyboardEvent, type ReactNode } from "react";
 import { t } from "../../lib/texts";
 import type { Mode } from "../code/options";
 import { isError } from "../Field";
@@ -43,14 +43,7 @@ export function Enlarged({
       <div className="relative min-w-0">
         {children}
         <div className="absolute right-0.75 bottom-0.75 rounded-sm bg-surface-2 opacity-0 group-focus-within/large:opacity-100 group-hover/large:opacity-100">
-          <IconButton
-            size="small"
-            label={t("forms.large.open")}
-            shortcut="Mod+Enter"
-            onClick={() => setOpen(true)}
-          >
-            <Maximize2 size={12} />
-          </IconButton>
+          <OpenLarge setOpen={setOpen} />
         </div>
       </div>
       {(mode === "expression" || mode === "template") && (
@@ -73,3 +66,11 @@ export function Enlarged({
     </div>
   );
 }
+
+const OpenLarge = memo(function OpenLarge({ setOpen }: { setOpen(open: boolean): void }) {
+  return (
+    <IconButton size="small" label={t("forms.large.open")} shortcut="Mod+Enter" onClick={() => setOpen(true)}>
+      <Maximize2 size={12} />
+    </IconButton>
+  );
+});

@@ -7,9 +7,11 @@ import { Field, type FieldProblem } from "../Field";
 import { IconButton } from "../IconButton";
 import { Select } from "../Select";
 import { TextField } from "../TextField";
+import { useStable } from "../stable";
 import { useForm, beginning, type FieldProps } from "./form";
 import { absentText } from "./placeholder";
 import { Drawer } from "./Drawer";
+import { Member } from "./Member";
 import { arranged, countSet } from "./layout";
 import { shownProperties } from "./layout";
 import { controlFor } from "./control";
@@ -43,12 +45,12 @@ export function ObjectField({
   const others = Object.keys(object).filter((name) => !known.has(name) && object[name] !== undefined);
   const readOnly = form.readOnly || schema.readOnly === true;
 
-  const set = (name: string, next: Json) => {
+  const set = useStable((name: string, next: Json) => {
     const changed = { ...object };
     if (next === undefined) delete changed[name];
     else changed[name] = next;
     onChange(changed);
-  };
+  });
   const rename = (from: string, to: string) => {
     if (to === from || to in object) return;
     // The order of fields is kept: a rename is not a move.
@@ -83,11 +85,12 @@ export function ObjectField({
     onChange(property === undefined ? rest : { ...rest, [name]: beginning(form, property) });
   };
   const field = ([name, property]: [string, Schema], bareField = false) => (
-    <form.Nested
+    <Member
       key={name}
       schema={bareField ? ({ ...property, title: undefined } as unknown as Schema) : property}
       value={object[name]}
-      onChange={(next) => set(name, next)}
+      at={name}
+      put={set}
       pointer={`${pointer}/${escapeToken(name)}`}
       name={name}
       required={bareField || (schema.required?.includes(name) ?? false)}
@@ -135,7 +138,7 @@ export function ObjectField({
           name={name}
           schema={extra ?? {}}
           value={object[name]}
-          onChange={(next) => set(name, next)}
+          put={set}
           onRename={(to) => rename(name, to)}
           onRemove={() => set(name, undefined)}
           pointer={`${pointer}/${escapeToken(name)}`}
@@ -243,7 +246,7 @@ function EntryField({
   name,
   schema,
   value,
-  onChange,
+  put,
   onRename,
   onRemove,
   pointer,
@@ -253,14 +256,13 @@ function EntryField({
   name: string;
   schema: Schema;
   value: Json;
-  onChange(value: Json): void;
+  put(name: string, value: Json): void;
   onRename(to: string): void;
   onRemove(): void;
   pointer: string;
   readOnly: boolean;
   taken(name: string): boolean;
 }) {
-  const form = useForm();
   const [draft, setDraft] = useState<string | null>(null);
   const bad = draft !== null && (draft.trim() === "" || taken(draft));
   const finish = () => {
@@ -287,10 +289,11 @@ function EntryField({
         )}
       </div>
       <div className={cardBodyClass}>
-        <form.Nested
+        <Member
           schema={schema}
           value={value}
-          onChange={onChange}
+          at={name}
+          put={put}
           pointer={pointer}
           name={name}
           required

@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { SchemaForm, type SchemaFormProps } from "./SchemaForm";
+import { SchemaForm, type FieldEditorProps, type SchemaFormProps } from "./SchemaForm";
 import type { Json } from "./json";
 import type { Schema } from "./schema";
 
@@ -43,6 +43,31 @@ describe("SchemaForm", () => {
     type(screen.getByLabelText(/request/i), "A lamp");
     type(screen.getByLabelText("Max tokens"), "12");
     expect(last).toEqual({ request: "A lamp", max_tokens: 12 });
+  });
+
+  it("draws only the field that is typed in, and loses nothing of those beside it", () => {
+    const drawn: string[] = [];
+    const Counted = ({ pointer, value, onChange }: FieldEditorProps) => {
+      drawn.push(pointer);
+      return <input aria-label={pointer} value={value ?? ""} onChange={(e) => onChange(e.target.value)} />;
+    };
+    const counted = { type: "string", "x-editor": "counted" };
+    const item = { type: "object", properties: { c: counted } };
+    show(
+      {
+        type: "object",
+        $defs: { counted },
+        properties: { a: counted, b: { $ref: "#/$defs/counted" }, list: { type: "array", items: item } },
+      },
+      { list: [{ c: "1" }, { c: "2" }] },
+      { editors: { counted: Counted }, check: "always" },
+    );
+    drawn.length = 0;
+    type(screen.getByLabelText("/a"), "x");
+    type(screen.getByLabelText("/b"), "y");
+    type(screen.getByLabelText("/list/1/c"), "z");
+    expect(drawn).toEqual(["/a", "/b", "/list/1/c"]);
+    expect(last).toEqual({ a: "x", b: "y", list: [{ c: "1" }, { c: "z" }] });
   });
 
   it("keeps half-typed numbers out of the value and removes an emptied optional field", () => {

@@ -2,7 +2,7 @@
  * A form made from a JSON Schema, and the same value as JSON. What the form cannot render it shows as JSON in place, so
  * that nothing is ever unreachable. The value belongs to the caller; the form never changes it on its own.
  */
-import { useMemo, useState, type ReactNode } from "react";
+import { memo, useMemo, useState, type ReactNode } from "react";
 import { t } from "../../lib/texts";
 import type { KeyInfo, Variable } from "../code/jinja";
 import type { FieldProblem } from "../Field";
@@ -13,6 +13,7 @@ import { resolve, type Schema } from "./schema";
 import { validate, type SchemaError } from "./validate";
 import type { Json } from "./json";
 import { Tabs } from "../Tabs";
+import { useSame, useStable } from "../stable";
 
 export type { FormEditors };
 export type { FieldEditor, FieldEditorProps } from "./form";
@@ -57,6 +58,8 @@ export interface FormError extends SchemaError {
   action?: FieldProblem["action"];
 }
 
+type View = "form" | "json";
+
 const NO_KEYS: readonly KeyInfo[] = [];
 const NO_NAMES: readonly Variable[] = [];
 const NO_ERRORS: readonly FormError[] = [];
@@ -82,12 +85,15 @@ export function SchemaForm({
   onLeave,
   ...rest
 }: SchemaFormProps) {
-  const [view, setView] = useState<"form" | "json">("form");
+  const [view, setView] = useState<View>("form");
   const [jsonValid, setJsonValid] = useState(true);
   const [touched, setTouched] = useState<ReadonlySet<string>>(() => new Set());
 
   const root = useMemo(() => resolve(schema, schema), [schema]);
-  const found = useMemo(() => (check === "never" ? [] : validate(schema, value)), [check, schema, value]);
+  const found = useSame(
+    useMemo(() => (check === "never" ? NO_ERRORS : validate(schema, value)), [check, schema, value]),
+  );
+  const change = useStable(onChange);
   const settings = useMemo<FormSettings>(
     () => ({
       Nested: SchemaField,
@@ -176,24 +182,7 @@ export function SchemaForm({
       {(jsonSwitch || title !== undefined) && (
         <div className="flex justify-between items-center gap-2 min-h-6">
           <span className="min-w-0 text-xs/inherit font-semibold">{title}</span>
-          {jsonSwitch && (
-            <Tabs
-              className="shrink-0"
-              look="segmented"
-              label={t("forms.schema.switch")}
-              value={view}
-              onChange={(next) => setView(next === "json" ? "json" : "form")}
-              tabs={[
-                {
-                  id: "form",
-                  label: t("forms.schema.form"),
-                  disabled: !jsonValid,
-                  title: jsonValid ? undefined : t("forms.schema.fixJson"),
-                },
-                { id: "json", label: t("forms.schema.json") },
-              ]}
-            />
-          )}
+          {jsonSwitch && <ViewSwitch view={view} setView={setView} jsonValid={jsonValid} />}
         </div>
       )}
       {view === "json" ? (
@@ -203,7 +192,7 @@ export function SchemaForm({
           <SchemaField
             schema={root}
             value={value}
-            onChange={onChange}
+            onChange={change}
             pointer=""
             name=""
             required={false}
@@ -214,3 +203,31 @@ export function SchemaForm({
     </div>
   );
 }
+
+interface ViewSwitchProps {
+  view: View;
+  setView(view: View): void;
+  /** What is written as JSON can be shown as a form. */
+  jsonValid: boolean;
+}
+
+const ViewSwitch = memo(function ViewSwitch({ view, setView, jsonValid }: ViewSwitchProps) {
+  return (
+    <Tabs
+      className="shrink-0"
+      look="segmented"
+      label={t("forms.schema.switch")}
+      value={view}
+      onChange={(next) => setView(next === "json" ? "json" : "form")}
+      tabs={[
+        {
+          id: "form",
+          label: t("forms.schema.form"),
+          disabled: !jsonValid,
+          title: jsonValid ? undefined : t("forms.schema.fixJson"),
+        },
+        { id: "json", label: t("forms.schema.json") },
+      ]}
+    />
+  );
+});

@@ -1,9 +1,8 @@
 /** One breakpoint: its place, its condition, which hits count, and whether it stops or logs. */
 import { useMemo, useState } from "react";
-import { Button } from "../../components/Button";
-import { Dialog } from "../../components/Dialog";
 import { ExpressionField } from "../../components/ExpressionField";
 import { Field } from "../../components/Field";
+import { FormDialog } from "../../components/FormDialog";
 import { NumberField } from "../../components/NumberField";
 import { Select } from "../../components/Select";
 import { Switch } from "../../components/Switch";
@@ -94,145 +93,130 @@ function Form({ point: given }: { point: Breakpoint }) {
     setBreakpoint(next);
     editBreakpoint(null);
   };
-  const close = () => editBreakpoint(null);
   return (
-    <Dialog
-      open
-      onClose={close}
+    <FormDialog
+      onClose={() => editBreakpoint(null)}
       size="medium"
       title={placeText(point)}
+      save={t("breakpoints.save")}
+      isDone={isDone}
+      onSave={() => void save()}
+      className="gap-3"
+      saveTestId={debugIds.breakpointSave}
       data-testid={debugIds.breakpointDialog}
-      actions={
-        <>
-          <Button onClick={close}>{t("debug.cancel")}</Button>
-          <Button
-            variant="primary"
-            disabled={!isDone}
-            onClick={() => void save()}
-            data-testid={debugIds.breakpointSave}
-          >
-            {t("breakpoints.save")}
-          </Button>
-        </>
-      }
     >
-      <form
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isDone) void save();
-        }}
+      {NODE_PLACES.has(point.when) && (
+        <Field label={t(point.when === "edge" ? "breakpoints.from" : "breakpoints.node")}>
+          <Select value={point.node} options={nodeOptions} onChange={(node) => change({ node })} />
+        </Field>
+      )}
+      {point.when === "edge" && (
+        <Field label={t("breakpoints.to")}>
+          <Select
+            value={point.to}
+            options={[...nodeOptions, { value: "__end__", label: t("canvas.end") }]}
+            onChange={(to) => change({ to })}
+          />
+        </Field>
+      )}
+      {(point.when === "key" || point.when === "keyBytes") && (
+        <Field label={t("breakpoints.stateKey")}>
+          <Select
+            value={point.key}
+            placeholder={t("breakpoints.chooseKey")}
+            options={keyIds.map((key) => ({ value: key, label: key }))}
+            onChange={(key) => change({ key })}
+          />
+        </Field>
+      )}
+      {(point.when === "error" || point.when === "question") && (
+        <Field
+          label={t(point.when === "error" ? "breakpoints.class" : "breakpoints.kind")}
+          description={t(point.when === "error" ? "breakpoints.classHelp" : "breakpoints.kindHelp")}
+        >
+          <TextField value={point.kind ?? ""} onChange={(kind) => change({ kind })} />
+        </Field>
+      )}
+      {point.when === "cost" && (
+        <Field label={t("breakpoints.limit.cost")} description={t("breakpoints.costHelp")}>
+          <NumberField
+            value={point.amount}
+            min={0}
+            step={0.1}
+            onChange={(amount) => change({ amount: amount ?? 0 })}
+          />
+        </Field>
+      )}
+      {LIMITS.has(point.when) && (
+        <Field
+          label={t(`breakpoints.limit.${point.when as "steps"}`)}
+          {...(point.when === "tokens" && { description: t("breakpoints.tokensHelp") })}
+        >
+          <NumberField
+            value={point.limit}
+            integer
+            min={1}
+            onChange={(limit) => change({ limit: limit ?? 0 })}
+          />
+        </Field>
+      )}
+      <Field
+        label={t("breakpoints.condition")}
+        required={point.when === "watch"}
+        description={t("breakpoints.conditionHelp", {
+          names: listed(["state", ...(VARIABLES[point.when] ?? ["old", "task", "run"])]),
+        })}
+        {...(problem !== null && { error: problem })}
       >
-        {NODE_PLACES.has(point.when) && (
-          <Field label={t(point.when === "edge" ? "breakpoints.from" : "breakpoints.node")}>
-            <Select value={point.node} options={nodeOptions} onChange={(node) => change({ node })} />
-          </Field>
-        )}
-        {point.when === "edge" && (
-          <Field label={t("breakpoints.to")}>
-            <Select
-              value={point.to}
-              options={[...nodeOptions, { value: "__end__", label: t("canvas.end") }]}
-              onChange={(to) => change({ to })}
-            />
-          </Field>
-        )}
-        {(point.when === "key" || point.when === "keyBytes") && (
-          <Field label={t("breakpoints.stateKey")}>
-            <Select
-              value={point.key}
-              placeholder={t("breakpoints.chooseKey")}
-              options={keyIds.map((key) => ({ value: key, label: key }))}
-              onChange={(key) => change({ key })}
-            />
-          </Field>
-        )}
-        {(point.when === "error" || point.when === "question") && (
-          <Field
-            label={t(point.when === "error" ? "breakpoints.class" : "breakpoints.kind")}
-            description={t(point.when === "error" ? "breakpoints.classHelp" : "breakpoints.kindHelp")}
-          >
-            <TextField value={point.kind ?? ""} onChange={(kind) => change({ kind })} />
-          </Field>
-        )}
-        {point.when === "cost" && (
-          <Field label={t("breakpoints.limit.cost")} description={t("breakpoints.costHelp")}>
+        <ExpressionField
+          value={point.condition ?? ""}
+          onChange={(condition) => change({ condition })}
+          onCommit={() => {
+            if (isDone) void save();
+          }}
+          keys={keys}
+          variables={VARIABLES[point.when] ?? ["old", "task", "run"]}
+          error={problem ?? undefined}
+          autoFocus
+          aria-label={t("breakpoints.condition")}
+          data-testid={debugIds.breakpointCondition}
+        />
+      </Field>
+      <Field label={t("breakpoints.hitsLabel")}>
+        <span className="flex gap-2">
+          <Select
+            className="flex-1"
+            value={rule}
+            options={RULES.map((value) => ({ value, label: t(`breakpoints.rule.${value}`) }))}
+            onChange={(next) => setHits(next, point.hits?.n ?? 2)}
+          />
+          {rule !== "each" && (
             <NumberField
-              value={point.amount}
-              min={0}
-              step={0.1}
-              onChange={(amount) => change({ amount: amount ?? 0 })}
-            />
-          </Field>
-        )}
-        {LIMITS.has(point.when) && (
-          <Field
-            label={t(`breakpoints.limit.${point.when as "steps"}`)}
-            {...(point.when === "tokens" && { description: t("breakpoints.tokensHelp") })}
-          >
-            <NumberField
-              value={point.limit}
+              className="w-24"
+              value={point.hits?.n}
               integer
               min={1}
-              onChange={(limit) => change({ limit: limit ?? 0 })}
+              aria-label={t("breakpoints.hitsNumber")}
+              onChange={(n) => setHits(rule, n ?? 1)}
             />
-          </Field>
-        )}
-        <Field
-          label={t("breakpoints.condition")}
-          required={point.when === "watch"}
-          description={t("breakpoints.conditionHelp", {
-            names: listed(["state", ...(VARIABLES[point.when] ?? ["old", "task", "run"])]),
-          })}
-          {...(problem !== null && { error: problem })}
-        >
-          <ExpressionField
-            value={point.condition ?? ""}
-            onChange={(condition) => change({ condition })}
-            keys={keys}
-            variables={VARIABLES[point.when] ?? ["old", "task", "run"]}
-            error={problem ?? undefined}
-            autoFocus
-            aria-label={t("breakpoints.condition")}
-            data-testid={debugIds.breakpointCondition}
-          />
-        </Field>
-        <Field label={t("breakpoints.hitsLabel")}>
-          <span className="flex gap-2">
-            <Select
-              className="flex-1"
-              value={rule}
-              options={RULES.map((value) => ({ value, label: t(`breakpoints.rule.${value}`) }))}
-              onChange={(next) => setHits(next, point.hits?.n ?? 2)}
-            />
-            {rule !== "each" && (
-              <NumberField
-                className="w-24"
-                value={point.hits?.n}
-                integer
-                min={1}
-                aria-label={t("breakpoints.hitsNumber")}
-                onChange={(n) => setHits(rule, n ?? 1)}
-              />
-            )}
-          </span>
-        </Field>
-        <Field label={t("breakpoints.withinLabel")} description={t("breakpoints.withinHelp")}>
-          <TextField value={point.within ?? ""} onChange={(within) => change({ within })} />
-        </Field>
-        <Field label={t("breakpoints.log")} description={t("breakpoints.logHelp")}>
-          <TextField value={point.log ?? ""} onChange={(log) => change({ log })} />
-        </Field>
-        <Field label={t("breakpoints.once")} layout="switch">
-          <Switch
-            checked={point.once === true}
-            disabled={text(point.log ?? "") !== undefined}
-            onChange={(once) => change({ once })}
-            aria-label={t("breakpoints.once")}
-          />
-        </Field>
-      </form>
-    </Dialog>
+          )}
+        </span>
+      </Field>
+      <Field label={t("breakpoints.withinLabel")} description={t("breakpoints.withinHelp")}>
+        <TextField value={point.within ?? ""} onChange={(within) => change({ within })} />
+      </Field>
+      <Field label={t("breakpoints.log")} description={t("breakpoints.logHelp")}>
+        <TextField value={point.log ?? ""} onChange={(log) => change({ log })} />
+      </Field>
+      <Field label={t("breakpoints.once")} layout="switch">
+        <Switch
+          checked={point.once === true}
+          disabled={text(point.log ?? "") !== undefined}
+          onChange={(once) => change({ once })}
+          aria-label={t("breakpoints.once")}
+        />
+      </Field>
+    </FormDialog>
   );
 }
 

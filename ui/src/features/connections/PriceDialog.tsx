@@ -1,9 +1,8 @@
 /** The price of one model: asked for where a cost is incomplete, and in Settings. */
 import { useEffect, useState } from "react";
-import { Button } from "../../components/Button";
 import { Combobox } from "../../components/Combobox";
-import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
+import { FormDialog } from "../../components/FormDialog";
 import { hintClass } from "../../components/recipes";
 import { NumberField } from "../../components/NumberField";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
@@ -69,59 +68,42 @@ function Form({ models, price }: { models: readonly string[]; price: ModelPrice 
     }
   };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={close}
       title={t("prices.title")}
+      save={t("prices.save")}
+      isDone={isDone}
+      busy={busy}
+      onSave={() => void save()}
+      className="gap-3"
+      saveTestId={safetyIds.priceSave}
       data-testid={safetyIds.price}
-      actions={
-        <>
-          <Button onClick={close}>{t("debug.cancel")}</Button>
-          <Button
-            variant="primary"
-            disabled={!isDone}
-            busy={busy}
-            onClick={() => void save()}
-            data-testid={safetyIds.priceSave}
-          >
-            {t("prices.save")}
-          </Button>
-        </>
-      }
     >
-      <form
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isDone) void save();
-        }}
-      >
-        <Field label={t("prices.model")}>
-          <Combobox
-            value={model}
-            disabled={price !== undefined}
-            onChange={setModel}
-            placeholder="my-server::llama3"
-            items={models.map((value) => ({ value }))}
-            data-testid={safetyIds.priceModel}
-          />
-        </Field>
-        <div className="grid grid-cols-3 gap-2">
-          {PARTS.map((part) => (
-            <Field key={part} label={t(`prices.${part}`)}>
-              <NumberField
-                value={parts[part]}
-                min={0}
-                step={0.1}
-                onChange={(value) => setParts({ ...parts, [part]: value })}
-                data-testid={safetyIds.pricePart(part)}
-              />
-            </Field>
-          ))}
-        </div>
-        <p className={hintClass}>{t("prices.help")}</p>
-        {problem !== null && <ProblemNote problem={problem} />}
-      </form>
-    </Dialog>
+      <Field label={t("prices.model")}>
+        <Combobox
+          value={model}
+          disabled={price !== undefined}
+          onChange={setModel}
+          placeholder="my-server::llama3"
+          items={models.map((value) => ({ value }))}
+          data-testid={safetyIds.priceModel}
+        />
+      </Field>
+      <div className="grid grid-cols-3 gap-2">
+        {PARTS.map((part) => (
+          <Field key={part} label={t(`prices.${part}`)}>
+            <NumberField
+              value={parts[part]}
+              min={0}
+              step={0.1}
+              onChange={(value) => setParts({ ...parts, [part]: value })}
+              data-testid={safetyIds.pricePart(part)}
+            />
+          </Field>
+        ))}
+      </div>
+      <p className={hintClass}>{t("prices.help")}</p>
+      {problem !== null && <ProblemNote problem={problem} />}
+    </FormDialog>
   );
 }

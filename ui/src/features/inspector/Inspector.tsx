@@ -1,11 +1,11 @@
 /** Shows what is selected, and puts the cursor into a field when somebody asks for it. */
-import { useEffect, useLayoutEffect, useRef, type ReactNode } from "react";
+import { useDeferredValue, useEffect, useLayoutEffect, useRef, type ReactNode } from "react";
 import { KnownValues } from "../../components/code/known-values";
 import { errorNode } from "../../document/error-ways";
 import { doc, useRecord } from "../../document/store";
 import { END, sectionOf, START } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
-import { useSession } from "../../state/session";
+import { type Selection, useSession } from "../../state/session";
 import { EdgeInspector } from "./EdgeInspector";
 import { ErrorWayInspector } from "./ErrorWayInspector";
 import { GraphInspector } from "./GraphInspector";
@@ -13,18 +13,26 @@ import { useValueLookup } from "./last-state";
 import { ManyInspector } from "./ManyInspector";
 import { NodeInspector, type NodeSection, TerminalInspector } from "./NodeInspector";
 
+const namesOf = ({ nodes, edges }: Pick<Selection, "nodes" | "edges">): string =>
+  [...nodes, "|", ...edges].join("\n");
+
+const NOTHING: Selection = { nodes: [], edges: [], key: null };
+
 /** How long a field is looked for: editors are loaded on first use. */
 const PATIENCE_MS = 1500;
 
 /** `LastRun` is what the debugger shows of the selected node: its breakpoints and its last run. */
 export function Inspector({ LastRun }: { LastRun?: NodeSection }) {
   const selection = useSession((state) => state.selection);
+  // The canvas shows at once what is selected; its settings, with an editor for each expression, take several frames.
+  const deferred = useDeferredValue<Selection | null>(selection, null);
+  const isBehind = deferred === null || namesOf(deferred) !== namesOf(selection);
   const place = useRef<HTMLDivElement>(null);
-  useFieldFocus(place);
+  useFieldFocus(place, isBehind);
 
-  const { nodes, edges } = selection;
+  const { nodes, edges } = deferred ?? NOTHING;
   // Another thing is shown from its beginning: the panel keeps its scroll otherwise.
-  const shown = [...nodes, "|", ...edges].join("\n");
+  const shown = namesOf({ nodes, edges });
   useLayoutEffect(() => {
     if (place.current) place.current.scrollTop = 0;
   }, [shown]);
@@ -35,9 +43,10 @@ export function Inspector({ LastRun }: { LastRun?: NodeSection }) {
       <div
         className="h-full overflow-x-hidden overflow-y-auto bg-surface-1"
         ref={place}
+        inert={isBehind}
         data-testid={formsIds.inspector}
       >
-        {nodes.length + edges.length > 1 ? (
+        {deferred === null ? null : nodes.length + edges.length > 1 ? (
           <ManyInspector nodes={nodes} edges={edges} />
         ) : single && nodes[0] !== undefined ? (
           <OneNode key={nodes[0]} name={nodes[0]} LastRun={LastRun} />
@@ -67,10 +76,10 @@ function OneNode({ name, LastRun }: { name: string; LastRun: NodeSection | undef
 }
 
 /** Follows `focusField`: finds the field of a pointer, or the nearest one above it, and focuses what is in it. */
-function useFieldFocus(place: React.RefObject<HTMLDivElement | null>): void {
+function useFieldFocus(place: React.RefObject<HTMLDivElement | null>, isBehind: boolean): void {
   const pending = useSession((state) => state.pendingFocus);
   useEffect(() => {
-    if (pending === null) return;
+    if (pending === null || isBehind) return;
     const section = sectionOf(pending.record)?.section;
     if (section === "key") return;
     const began = performance.now();
@@ -92,7 +101,7 @@ function useFieldFocus(place: React.RefObject<HTMLDivElement | null>): void {
     };
     frame = requestAnimationFrame(look);
     return () => cancelAnimationFrame(frame);
-  }, [pending, place]);
+  }, [pending, place, isBehind]);
 }
 
 function findField(root: HTMLElement | null, pointer: string): HTMLElement | null {

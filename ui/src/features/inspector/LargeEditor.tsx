@@ -4,13 +4,15 @@
  */
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import { CodeEditor, type CodeEditorHandle } from "../../components/CodeEditor";
+import type { KeyInfo } from "../../components/code/jinja";
 import { isError } from "../../components/Field";
 import { InlineCode } from "../../components/InlineCode";
 import { brief } from "../../components/schema-form/json";
 import type { LargeEditorProps } from "../../components/schema-form/form";
 import { iconButton, problemsClass } from "../../components/recipes";
+import { useStable } from "../../components/stable";
 import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -35,12 +37,10 @@ export function LargeEditor({
   onClose,
 }: LargeEditorProps) {
   const editor = useRef<CodeEditorHandle>(null);
-  const values = useValues();
-  const last = useLastState();
-  const insert = (name: string) => {
+  const insert = useStable((name: string) => {
     editor.current?.insert(mode === "template" ? `{{ state.${name} }}` : `state.${name}`);
     editor.current?.focus();
-  };
+  });
   const errors = problems.filter(isError);
   // The line with its value stays in view below it.
   const [lines] = useState(() => Math.max(8, Math.floor((window.innerHeight * 0.42) / LINE)));
@@ -90,39 +90,7 @@ export function LargeEditor({
                 </ul>
               )}
             </div>
-            <aside
-              className="row-span-2 min-h-0 overflow-y-auto border-l border-line p-3"
-              aria-label={t("forms.large.state")}
-            >
-              <h3 className="flex items-baseline justify-between gap-2 pb-2 text-xs font-semibold">
-                {t("forms.large.state")}
-                <span className="font-normal text-2xs text-text-3">{last?.label}</span>
-              </h3>
-              {stateKeys.length === 0 && <p className="text-xs text-text-3">{t("forms.editor.noKeys")}</p>}
-              <ul className="flex flex-col gap-0.5">
-                {stateKeys.map((key) => (
-                  <li key={key.name}>
-                    <button
-                      type="button"
-                      className="flex flex-col w-full min-w-0 py-1 px-1.5 rounded-md text-left hover:bg-surface-3 disabled:hover:bg-transparent"
-                      disabled={readOnly}
-                      title={t("forms.large.insert", { name: key.name })}
-                      onClick={() => insert(key.name)}
-                    >
-                      <span className="flex items-baseline justify-between gap-2">
-                        <span className="font-mono text-xs truncate">{key.name}</span>
-                        <span className="text-2xs text-text-3 shrink-0">{key.type}</span>
-                      </span>
-                      {values[key.name] !== undefined && (
-                        <span className="text-2xs/[15px] font-mono text-text-2 line-clamp-3 wrap-anywhere">
-                          {values[key.name]}
-                        </span>
-                      )}
-                    </button>
-                  </li>
-                ))}
-              </ul>
-            </aside>
+            <KeyList keys={stateKeys} readOnly={readOnly} insert={insert} />
             <div className="max-h-[38vh] overflow-y-auto border-t border-line px-4 py-2.5">
               <NodeTest nodeId={node} />
             </div>
@@ -132,6 +100,53 @@ export function LargeEditor({
     </Base.Root>
   );
 }
+
+interface KeyListProps {
+  keys: readonly KeyInfo[];
+  readOnly: boolean;
+  insert(name: string): void;
+}
+
+/** The state that the text sees, each key with a way to name it there. */
+const KeyList = memo(function KeyList({ keys, readOnly, insert }: KeyListProps) {
+  const values = useValues();
+  const last = useLastState();
+  return (
+    <aside
+      className="row-span-2 min-h-0 overflow-y-auto border-l border-line p-3"
+      aria-label={t("forms.large.state")}
+    >
+      <h3 className="flex items-baseline justify-between gap-2 pb-2 text-xs font-semibold">
+        {t("forms.large.state")}
+        <span className="font-normal text-2xs text-text-3">{last?.label}</span>
+      </h3>
+      {keys.length === 0 && <p className="text-xs text-text-3">{t("forms.editor.noKeys")}</p>}
+      <ul className="flex flex-col gap-0.5">
+        {keys.map((key) => (
+          <li key={key.name}>
+            <button
+              type="button"
+              className="flex flex-col w-full min-w-0 py-1 px-1.5 rounded-md text-left hover:bg-surface-3 disabled:hover:bg-transparent"
+              disabled={readOnly}
+              title={t("forms.large.insert", { name: key.name })}
+              onClick={() => insert(key.name)}
+            >
+              <span className="flex items-baseline justify-between gap-2">
+                <span className="font-mono text-xs truncate">{key.name}</span>
+                <span className="text-2xs text-text-3 shrink-0">{key.type}</span>
+              </span>
+              {values[key.name] !== undefined && (
+                <span className="text-2xs/[15px] font-mono text-text-2 line-clamp-3 wrap-anywhere">
+                  {values[key.name]}
+                </span>
+              )}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </aside>
+  );
+});
 
 /** The last values of the state keys, in short. */
 function useValues(): Readonly<Record<string, string>> {

@@ -1,6 +1,6 @@
 /** One node: its name, its settings from the kind's schema, and what the debugger knows of it. */
 import { CircleOff, Copy, FlaskConical, MoreHorizontal, Trash2, Workflow } from "lucide-react";
-import { useCallback, useId, useMemo, useState, type ComponentType } from "react";
+import { memo, useCallback, useId, useMemo, useState, type ComponentType } from "react";
 import { Badge } from "../../components/Badge";
 import { deleteEverywhere, renameEverywhere, toggleEverywhere } from "../../canvas/records";
 import { Button } from "../../components/Button";
@@ -12,6 +12,7 @@ import { KindIcon } from "../../components/KindIcon";
 import { Menu } from "../../components/Menu";
 import type { Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/schema-form/SchemaForm";
+import { useSame } from "../../components/stable";
 import { TextArea, TextField } from "../../components/TextField";
 import { disabledOf } from "../../document/disabled";
 import { nodeNameProblem, setField, setRecord } from "../../document/edits";
@@ -19,6 +20,7 @@ import { doc, useDiagnostics, useRecord } from "../../document/store";
 import { edit, sealHistory } from "../../document/edit";
 import { flush, openGraph } from "../../document/open-graph";
 import { isObject, nodeOf, NOTE, type Json } from "../../document/types";
+import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { rpc } from "../../ipc/client";
 import { formsIds, structureIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
@@ -88,6 +90,15 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
     [name],
   );
   const leave = useCallback((pointer: string) => leaveField(name, `/config${pointer}`), [name]);
+  const set = useCallback(
+    (pointer: string, value: Json | undefined, what: string) =>
+      void edit(
+        t("forms.edit.field", { what, name }),
+        (document) => setField(document, recordId, pointer, value),
+        { merge: `${recordId}${pointer}` },
+      ),
+    [name, recordId],
+  );
   const others = problemsOf(
     diagnostics,
     (pointer) =>
@@ -97,101 +108,21 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
       pointer !== "/title" &&
       pointer !== "/description",
   ).map((problem) => (calm("") ? { ...problem, severity: "hint" as const } : problem));
+  const { config: _config, title, description, ...policy } = isObject(record) ? record : {};
+  // Its sections are drawn again when theirs changes: not all of them for each key in one of the settings.
+  const ways = useSame(policy);
 
   if (record === undefined) return null;
-  const set = (pointer: string, value: Json | undefined, what: string) =>
-    edit(t("forms.edit.field", { what, name }), (document) => setField(document, recordId, pointer, value), {
-      merge: `${recordId}${pointer}`,
-    });
-  const title = isObject(record) && typeof record["title"] === "string" ? record["title"] : "";
-  const description =
-    isObject(record) && typeof record["description"] === "string" ? record["description"] : "";
-
+  const isDisabled = disabledOf(record) !== null;
   return (
     <div onBlur={sealHistory}>
       <section className={sectionClass}>
-        <header className={inspectorHeadClass}>
-          <span className="flex items-center justify-center text-text-2 shrink-0 size-7">
-            <KindIcon icon={kind?.icon ?? "box"} size={18} />
-          </span>
-          <NodeName name={name} />
-          {runs && (
-            <IconButton
-              size="small"
-              label={t("debug.test")}
-              onClick={() => askForTest(name)}
-              data-testid={formsIds.askForTest}
-            >
-              <FlaskConical size={14} />
-            </IconButton>
-          )}
-          {runs && (
-            <IconButton
-              size="small"
-              label={t(disabledOf(record) === null ? "disabled.disable" : "disabled.enable")}
-              shortcut={shortcutOf("edit.disable")}
-              pressed={disabledOf(record) !== null}
-              data-testid={structureIds.disable}
-              onClick={() => toggleEverywhere([name])}
-            >
-              <CircleOff size={14} />
-            </IconButton>
-          )}
-          <IconButton
-            size="small"
-            label={t("forms.inspector.duplicate")}
-            shortcut={shortcutOf("edit.duplicate")}
-            onClick={() => {
-              useSession.getState().select({ nodes: [name] });
-              runCommand("edit.duplicate");
-            }}
-          >
-            <Copy size={14} />
-          </IconButton>
-          <IconButton
-            size="small"
-            variant="danger"
-            label={t("forms.inspector.delete")}
-            shortcut={shortcutOf("edit.delete")}
-            data-testid={formsIds.inspectorDelete}
-            onClick={() => {
-              deleteEverywhere(t("forms.edit.delete", { name }), { nodes: [name] });
-            }}
-          >
-            <Trash2 size={14} />
-          </IconButton>
-          {kinds !== undefined && (
-            <Menu
-              align="end"
-              trigger={
-                <IconButton size="small" label={t("forms.inspector.changeKind")}>
-                  <MoreHorizontal size={14} />
-                </IconButton>
-              }
-              entries={[
-                { id: "heading", heading: t("forms.inspector.changeKind") },
-                ...kinds.map((each) => ({
-                  id: each.kind,
-                  label: each.title,
-                  icon: <KindIcon icon={each.icon} size={14} />,
-                  checked: each.kind === node.kind,
-                  run: () => {
-                    if (each.kind === node.kind || !isObject(record)) return;
-                    const config = carried(node.config, each.defaults, each.configSchema);
-                    edit(t("forms.edit.kind", { name }), (document) =>
-                      setRecord(document, recordId, { ...record, kind: each.kind, config }),
-                    );
-                  },
-                })),
-              ]}
-            />
-          )}
-        </header>
+        <Head name={name} kind={node.kind} icon={kind?.icon ?? "box"} runs={runs} isDisabled={isDisabled} />
         <p className="flex items-baseline gap-2 text-xs/[17px] text-text-2">
           <Badge>{kind?.title ?? node.kind}</Badge>
           <span>{kind?.summary ?? t("forms.inspector.unknownKind", { kind: node.kind })}</span>
         </p>
-        {disabledOf(record) !== null && <DisabledNotice name={name} />}
+        {isDisabled && <DisabledNotice name={name} />}
         <PinNotice name={name} />
         {kind?.inside === true && <OpenInside node={name} />}
         {others.length > 0 && (
@@ -199,23 +130,12 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
             {null}
           </Field>
         )}
-        <Field label={t("forms.inspector.title")} pointer="/title">
-          <TextField
-            value={title}
-            placeholder={name}
-            onChange={(next) => set("/title", next === "" ? undefined : next, t("forms.inspector.title"))}
-          />
-        </Field>
-        <Field label={t("forms.inspector.description")} pointer="/description">
-          <TextArea
-            value={description}
-            minRows={1}
-            placeholder={t("forms.inspector.descriptionPlaceholder")}
-            onChange={(next) =>
-              set("/description", next === "" ? undefined : next, t("forms.inspector.description"))
-            }
-          />
-        </Field>
+        <Words
+          name={name}
+          title={typeof title === "string" ? title : ""}
+          description={typeof description === "string" ? description : ""}
+          set={set}
+        />
       </section>
 
       <section className={sectionClass} data-testid={formsIds.inspectorConfig}>
@@ -258,14 +178,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
         </section>
       )}
       {runs && (
-        <PolicySection
-          key={name}
-          name={name}
-          record={isObject(record) ? record : {}}
-          diagnostics={diagnostics}
-          keys={keys}
-          set={set}
-        />
+        <PolicySection key={name} name={name} record={ways} diagnostics={diagnostics} keys={keys} set={set} />
       )}
 
       {runs && <InvariantsSection key={`invariants ${name}`} record={recordId} keys={allKeys} />}
@@ -278,6 +191,133 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
     </div>
   );
 }
+
+interface HeadProps {
+  name: string;
+  kind: string;
+  icon: string;
+  runs: boolean;
+  isDisabled: boolean;
+}
+
+/** Its name, and what is done with it as a whole. */
+const Head = memo(function Head({ name, kind, icon, runs, isDisabled }: HeadProps) {
+  const kinds = useSession((state) => state.appInfo?.kinds);
+  const take = (to: NodeKind) => {
+    const recordId = `node:${name}`;
+    const record = doc.get(recordId);
+    if (to.kind === kind || !isObject(record)) return;
+    const config = carried(nodeOf(record).config, to.defaults, to.configSchema);
+    edit(t("forms.edit.kind", { name }), (document) =>
+      setRecord(document, recordId, { ...record, kind: to.kind, config }),
+    );
+  };
+  return (
+    <header className={inspectorHeadClass}>
+      <span className="flex items-center justify-center text-text-2 shrink-0 size-7">
+        <KindIcon icon={icon} size={18} />
+      </span>
+      <NodeName name={name} />
+      {runs && (
+        <IconButton
+          size="small"
+          label={t("debug.test")}
+          onClick={() => askForTest(name)}
+          data-testid={formsIds.askForTest}
+        >
+          <FlaskConical size={14} />
+        </IconButton>
+      )}
+      {runs && (
+        <IconButton
+          size="small"
+          label={t(isDisabled ? "disabled.enable" : "disabled.disable")}
+          shortcut={shortcutOf("edit.disable")}
+          pressed={isDisabled}
+          data-testid={structureIds.disable}
+          onClick={() => toggleEverywhere([name])}
+        >
+          <CircleOff size={14} />
+        </IconButton>
+      )}
+      <IconButton
+        size="small"
+        label={t("forms.inspector.duplicate")}
+        shortcut={shortcutOf("edit.duplicate")}
+        onClick={() => {
+          useSession.getState().select({ nodes: [name] });
+          runCommand("edit.duplicate");
+        }}
+      >
+        <Copy size={14} />
+      </IconButton>
+      <IconButton
+        size="small"
+        variant="danger"
+        label={t("forms.inspector.delete")}
+        shortcut={shortcutOf("edit.delete")}
+        data-testid={formsIds.inspectorDelete}
+        onClick={() => {
+          deleteEverywhere(t("forms.edit.delete", { name }), { nodes: [name] });
+        }}
+      >
+        <Trash2 size={14} />
+      </IconButton>
+      {kinds !== undefined && (
+        <Menu
+          align="end"
+          trigger={
+            <IconButton size="small" label={t("forms.inspector.changeKind")}>
+              <MoreHorizontal size={14} />
+            </IconButton>
+          }
+          entries={() => [
+            { id: "heading", heading: t("forms.inspector.changeKind") },
+            ...kinds.map((each) => ({
+              id: each.kind,
+              label: each.title,
+              icon: <KindIcon icon={each.icon} size={14} />,
+              checked: each.kind === kind,
+              run: () => take(each),
+            })),
+          ]}
+        />
+      )}
+    </header>
+  );
+});
+
+interface WordsProps {
+  name: string;
+  title: string;
+  description: string;
+  set(pointer: string, value: Json | undefined, what: string): void;
+}
+
+/** What it is called on its card, and what is said of it. */
+const Words = memo(function Words({ name, title, description, set }: WordsProps) {
+  return (
+    <>
+      <Field label={t("forms.inspector.title")} pointer="/title">
+        <TextField
+          value={title}
+          placeholder={name}
+          onChange={(next) => set("/title", next === "" ? undefined : next, t("forms.inspector.title"))}
+        />
+      </Field>
+      <Field label={t("forms.inspector.description")} pointer="/description">
+        <TextArea
+          value={description}
+          minRows={1}
+          placeholder={t("forms.inspector.descriptionPlaceholder")}
+          onChange={(next) =>
+            set("/description", next === "" ? undefined : next, t("forms.inspector.description"))
+          }
+        />
+      </Field>
+    </>
+  );
+});
 
 /** A kind that draws a graph from its settings shows that graph: as a draft, to be looked at, or kept and changed. */
 function OpenInside({ node }: { node: string }) {

@@ -1,6 +1,6 @@
 /** How a node is run, beside what it does: retries, time limit, earlier results, deferral, what takes over. */
 import { ChevronRight } from "lucide-react";
-import { useMemo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { Badge } from "../../components/Badge";
 import { Combobox } from "../../components/Combobox";
 import { ExpressionField } from "../../components/ExpressionField";
@@ -12,11 +12,11 @@ import { Switch } from "../../components/Switch";
 import { TemplateField } from "../../components/TemplateField";
 import { TextArea } from "../../components/TextField";
 import type { KeyInfo } from "../../components/code/jinja";
+import { useIds } from "../../document/store";
 import { isObject, type Json } from "../../document/types";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
 import { t, type TextKey } from "../../lib/texts";
 import { policyCount, fallbackKind, fallbackOf, fieldsOf, withField, type FallbackKind } from "./policy";
-import { targetNames } from "./editors";
 import { useContextVariables } from "./keys";
 import { problemsOf } from "./problems";
 import { sectionClass } from "../../components/recipes";
@@ -35,7 +35,13 @@ interface PolicyProps {
   set(pointer: string, value: Json | undefined, what: string): void;
 }
 
-export function PolicySection({ name, record, diagnostics, keys, set }: PolicyProps) {
+export const PolicySection = memo(function PolicySection({
+  name,
+  record,
+  diagnostics,
+  keys,
+  set,
+}: PolicyProps) {
   const used = policyCount(record);
   const wrong = diagnostics.some((each) =>
     /^\/(retry|timeout|cache|defer|fallback|effect|concurrency|max_visits|summary)(\/|$)/.test(
@@ -142,7 +148,7 @@ export function PolicySection({ name, record, diagnostics, keys, set }: PolicyPr
       )}
     </section>
   );
-}
+});
 
 interface PartProps extends PolicyProps {
   part: "retry" | "timeout" | "cache";
@@ -318,6 +324,7 @@ function Cache(props: PolicyProps) {
 /** What takes over when the last attempt has failed. */
 export function Fallback({ name, record, diagnostics, keys, set }: PolicyProps) {
   const fallback = record["fallback"];
+  const nodes = useIds("node");
   const kind = fallbackKind(fallback);
   const fields = isObject(fallback) ? fallback : {};
   const what = t("forms.policy.fallback");
@@ -348,9 +355,7 @@ export function Fallback({ name, record, diagnostics, keys, set }: PolicyProps) 
             value={text(place)}
             // A choice that is being made is not yet a different kind.
             onChange={(next) => set("/fallback", { ...fields, [place]: next }, what)}
-            items={targetNames()
-              .filter((other) => other !== name)
-              .map((value) => ({ value }))}
+            items={nodes.filter((other) => other !== name).map((value) => ({ value }))}
           />
         </Field>
       )}

@@ -1,13 +1,13 @@
 /** Variants of a node's settings: kept under names, switched by a menu. */
 import { ChevronDown, Layers } from "lucide-react";
-import { useEffect, useState } from "react";
+import { memo, useCallback, useEffect, useState } from "react";
 import { create } from "zustand";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { TextField } from "../../components/TextField";
-import { doc, useRecord } from "../../document/store";
+import { doc, useDocumentPart, useRecord } from "../../document/store";
 import { edit } from "../../document/edit";
 import { nodeOf, NOTE } from "../../document/types";
 import { deleteVariant, keepVariant, renameVariant, takeVariant, variantsOf } from "../../document/variants";
@@ -40,9 +40,9 @@ function selectedNode(): string | null {
   return record === undefined || nodeOf(record).kind === NOTE ? null : node;
 }
 
-export function VariantsMenu({ node }: { node: string }) {
-  const record = useRecord(`node:${node}`);
-  const { names, taken, changed } = variantsOf(record);
+export const VariantsMenu = memo(function VariantsMenu({ node }: { node: string }) {
+  const read = useCallback(() => variantsOf(doc.get(`node:${node}`)), [node]);
+  const { names, taken, changed } = useDocumentPart(read);
   const label =
     taken === null ? t("variants.title") : changed ? t("variants.changed", { name: taken }) : taken;
   const entries: MenuEntry[] = [
@@ -94,7 +94,7 @@ export function VariantsMenu({ node }: { node: string }) {
       />
     </div>
   );
-}
+});
 
 /** Commands of variants, and the question for a name. */
 export function VariantDialogs() {

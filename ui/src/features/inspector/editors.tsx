@@ -1,6 +1,6 @@
 /** Editors for the `x-editor` hints of node kinds: key names, assignments, code, schemas, folders. */
 import { Braces, FolderOpen, Plus, X } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { memo, useEffect, useMemo, useState } from "react";
 import { Button } from "../../components/Button";
 import { Checkbox } from "../../components/Checkbox";
 import type { Expected } from "../../components/code/expression-types";
@@ -17,6 +17,7 @@ import { escapeToken } from "../../components/schema-form/json";
 import type { Schema } from "../../components/schema-form/schema";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
 import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/schema-form/SchemaForm";
+import { useSame, useStable } from "../../components/stable";
 import { Tabs } from "../../components/Tabs";
 import { nestedGraphOf, openNestedGraph } from "../../document/nested-graphs";
 import { doc, useDocumentState, useDocumentVersion } from "../../document/store";
@@ -76,123 +77,43 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
   value,
   onChange,
   stateKeys,
-  variables,
   readOnly,
-  problemsAt,
   pointer,
-  onBlur,
+  ...rest
 }: FieldEditorProps) {
   const set = isObject(value) ? value : {};
   const names = Object.keys(set);
-  // Others give names to the graph or the tool that is called, which are not keys of this state.
-  const setsKeys = pointer === "/set" || pointer === "/output";
   const free = stateKeys.filter((key) => !(key.name in set));
-  const put = (name: string, next: unknown) => onChange({ ...set, [name]: next });
-  const rename = (from: string, to: string) => {
+  const put = useStable((name: string, next: unknown) => onChange({ ...set, [name]: next }));
+  const rename = useStable((from: string, to: string) => {
     if (to === from || to in set || to === "") return;
     onChange(Object.fromEntries(Object.entries(set).map(([key, item]) => [key === from ? to : key, item])));
-  };
+  });
+  const remove = useStable((name: string) =>
+    onChange(Object.fromEntries(Object.entries(set).filter(([key]) => key !== name))),
+  );
+  const onBlur = useStable(rest.onBlur);
+  const taken = useSame(names);
   return (
     <div className={itemsClass}>
       {names.length === 0 && <p className="text-xs/inherit text-text-3">{t("forms.editor.noAssignments")}</p>}
-      {names.map((name, index) => {
-        const item = set[name];
-        const literal = typeof item !== "string";
-        const problems = problemsAt(`${pointer}/${escapeToken(name)}`);
-        return (
-          <div
-            key={index}
-            className={cx(cardClass, "[&>:first-child]:p-1")}
-            data-pointer={`/config${pointer}/${escapeToken(name)}`}
-          >
-            <div className={cardHeadClass}>
-              <KeyName
-                name={name}
-                keys={stateKeys}
-                taken={(other) => other in set}
-                readOnly={readOnly}
-                onRename={(to) => rename(name, to)}
-              />
-              <Tabs
-                look="segmented"
-                label={t("forms.editor.valueOf", { name })}
-                value={literal ? "value" : "expression"}
-                onChange={(next) => {
-                  if (next === "value" && !literal) put(name, literalOf(item));
-                  if (next === "expression" && literal) put(name, JSON.stringify(item) ?? "none");
-                }}
-                tabs={[
-                  { id: "expression", label: t("forms.editor.expression"), disabled: readOnly },
-                  { id: "value", label: t("forms.editor.value"), disabled: readOnly },
-                ]}
-              />
-              {!readOnly && (
-                <IconButton
-                  size="small"
-                  label={t("forms.schema.removeEntry", { name })}
-                  onClick={() =>
-                    onChange(Object.fromEntries(Object.entries(set).filter(([key]) => key !== name)))
-                  }
-                >
-                  <X size={13} />
-                </IconButton>
-              )}
-            </div>
-            <div className={cardBodyClass}>
-              {literal ? (
-                <JsonEditor
-                  value={item}
-                  onChange={(next) => {
-                    // A text would be taken for an expression; as a literal it has to be one.
-                    if (next !== undefined) put(name, typeof next === "string" ? JSON.stringify(next) : next);
-                  }}
-                  readOnly={readOnly}
-                  minLines={1}
-                  aria-label={t("forms.editor.valueOf", { name })}
-                />
-              ) : (
-                <Enlarged
-                  schema={{ title: name }}
-                  text={item}
-                  mode="expression"
-                  onChange={(next) => put(name, next ?? "")}
-                  stateKeys={stateKeys}
-                  variables={variables}
-                  readOnly={readOnly}
-                  problems={problems}
-                >
-                  <ExpressionField
-                    value={item}
-                    onChange={(next) => put(name, next)}
-                    keys={stateKeys}
-                    variables={variables}
-                    expected={setsKeys ? takenBy(stateKeys.find((key) => key.name === name)) : undefined}
-                    readOnly={readOnly}
-                    error={problems.find(isError)?.message}
-                    onBlur={onBlur}
-                    aria-label={t("forms.editor.valueOf", { name })}
-                  />
-                </Enlarged>
-              )}
-              {problems.length > 0 && (
-                <ul className={problemsClass}>
-                  {problems.map((problem) => (
-                    <li key={problem.message} data-severity={problem.severity ?? "error"}>
-                      <span>
-                        <InlineCode text={problem.message} />{" "}
-                        <span className="text-text-2">
-                          <InlineCode text={problem.remedy ?? ""} />
-                        </span>
-                      </span>
-                    </li>
-                  ))}
-                </ul>
-              )}
-              <MakeKey name={name} keys={stateKeys} />
-            </div>
-          </div>
-        );
-      })}
+      {names.map((name, index) => (
+        <Assignment
+          key={index}
+          name={name}
+          item={set[name]}
+          taken={taken}
+          put={put}
+          rename={rename}
+          remove={remove}
+          pointer={pointer}
+          stateKeys={stateKeys}
+          variables={rest.variables}
+          problemsAt={rest.problemsAt}
+          readOnly={readOnly}
+          onBlur={onBlur}
+        />
+      ))}
       {!readOnly && (
         <div>
           <Button
@@ -213,6 +134,123 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
 };
 AssignmentsEditor.nested = true;
 
+interface AssignmentProps extends Pick<
+  FieldEditorProps,
+  "pointer" | "stateKeys" | "variables" | "readOnly" | "problemsAt" | "onBlur"
+> {
+  name: string;
+  item: unknown;
+  /** Names that are set. */
+  taken: readonly string[];
+  put(name: string, item: unknown): void;
+  rename(from: string, to: string): void;
+  remove(name: string): void;
+}
+
+const Assignment = memo(function Assignment({
+  name,
+  item,
+  taken,
+  put,
+  rename,
+  remove,
+  pointer,
+  stateKeys,
+  variables,
+  readOnly,
+  problemsAt,
+  onBlur,
+}: AssignmentProps) {
+  // Others give names to the graph or the tool that is called, which are not keys of this state.
+  const setsKeys = pointer === "/set" || pointer === "/output";
+  const literal = typeof item !== "string";
+  const problems = problemsAt(`${pointer}/${escapeToken(name)}`);
+  return (
+    <div
+      className={cx(cardClass, "[&>:first-child]:p-1")}
+      data-pointer={`/config${pointer}/${escapeToken(name)}`}
+    >
+      <div className={cardHeadClass}>
+        <KeyName name={name} keys={stateKeys} taken={taken} readOnly={readOnly} rename={rename} />
+        <Tabs
+          look="segmented"
+          label={t("forms.editor.valueOf", { name })}
+          value={literal ? "value" : "expression"}
+          onChange={(next) => {
+            if (next === "value" && !literal) put(name, literalOf(item));
+            if (next === "expression" && literal) put(name, JSON.stringify(item) ?? "none");
+          }}
+          tabs={[
+            { id: "expression", label: t("forms.editor.expression"), disabled: readOnly },
+            { id: "value", label: t("forms.editor.value"), disabled: readOnly },
+          ]}
+        />
+        {!readOnly && (
+          <IconButton
+            size="small"
+            label={t("forms.schema.removeEntry", { name })}
+            onClick={() => remove(name)}
+          >
+            <X size={13} />
+          </IconButton>
+        )}
+      </div>
+      <div className={cardBodyClass}>
+        {literal ? (
+          <JsonEditor
+            value={item}
+            onChange={(next) => {
+              // A text would be taken for an expression; as a literal it has to be one.
+              if (next !== undefined) put(name, typeof next === "string" ? JSON.stringify(next) : next);
+            }}
+            readOnly={readOnly}
+            minLines={1}
+            aria-label={t("forms.editor.valueOf", { name })}
+          />
+        ) : (
+          <Enlarged
+            schema={{ title: name }}
+            text={item}
+            mode="expression"
+            onChange={(next) => put(name, next ?? "")}
+            stateKeys={stateKeys}
+            variables={variables}
+            readOnly={readOnly}
+            problems={problems}
+          >
+            <ExpressionField
+              value={item}
+              onChange={(next) => put(name, next)}
+              keys={stateKeys}
+              variables={variables}
+              expected={setsKeys ? takenBy(stateKeys.find((key) => key.name === name)) : undefined}
+              readOnly={readOnly}
+              error={problems.find(isError)?.message}
+              onBlur={onBlur}
+              aria-label={t("forms.editor.valueOf", { name })}
+            />
+          </Enlarged>
+        )}
+        {problems.length > 0 && (
+          <ul className={problemsClass}>
+            {problems.map((problem) => (
+              <li key={problem.message} data-severity={problem.severity ?? "error"}>
+                <span>
+                  <InlineCode text={problem.message} />{" "}
+                  <span className="text-text-2">
+                    <InlineCode text={problem.remedy ?? ""} />
+                  </span>
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+        <MakeKey name={name} keys={stateKeys} />
+      </div>
+    </div>
+  );
+});
+
 /** What a key takes, where it is set and no reducer makes something else of it; a key without a type takes all. */
 function takenBy(key: KeyInfo | undefined): Expected | undefined {
   const schema = key?.schema as
@@ -231,25 +269,21 @@ function literalOf(expression: unknown): unknown {
   }
 }
 
-function KeyName({
-  name,
-  keys,
-  taken,
-  readOnly,
-  onRename,
-}: {
+interface KeyNameProps {
   name: string;
   keys: FieldEditorProps["stateKeys"];
-  taken(name: string): boolean;
+  taken: readonly string[];
   readOnly: boolean;
-  onRename(to: string): void;
-}) {
+  rename(from: string, to: string): void;
+}
+
+const KeyName = memo(function KeyName({ name, keys, taken, readOnly, rename }: KeyNameProps) {
   const [draft, setDraft] = useState<string | null>(null);
   return (
     <div
       className="flex-1 min-w-0"
       onBlur={() => {
-        if (draft !== null) onRename(draft.trim());
+        if (draft !== null) rename(name, draft.trim());
         setDraft(null);
       }}
     >
@@ -262,18 +296,18 @@ function KeyName({
         onChange={(next) => {
           setDraft(next);
           // Chosen from the list: at once. Typed: when the field is left.
-          if (keys.some((key) => key.name === next) && !taken(next)) {
-            onRename(next);
+          if (keys.some((key) => key.name === next) && !taken.includes(next)) {
+            rename(name, next);
             setDraft(null);
           }
         }}
         items={keys
-          .filter((key) => key.name === name || !taken(key.name))
+          .filter((key) => key.name === name || !taken.includes(key.name))
           .map((key) => ({ value: key.name, hint: key.type }))}
       />
     </div>
   );
-}
+});
 
 function CodeFieldEditor(props: FieldEditorProps) {
   const { schema, value, onChange, stateKeys, readOnly, problems, onBlur } = props;
@@ -453,8 +487,3 @@ export const EDITORS: FormEditors = {
   "mcp-server": ServerEditor,
   "mcp-tools": ToolsEditor,
 };
-
-/** Names of the nodes that an edge may lead to. */
-export function targetNames(): string[] {
-  return [...doc.names("node")];
-}

@@ -1,17 +1,15 @@
 /** The state keys of the open document as editors want them: name, type in words, what is inside. */
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import { namesOf, typeOf } from "../../components/code/expression-types";
 import { keyInfoOf } from "../../components/code/key-infos";
 import type { KeyInfo, Variable } from "../../components/code/jinja";
-import { doc, useDocumentVersion } from "../../document/store";
+import { doc, useDocumentPart, useRecord } from "../../document/store";
 import { edgeOf, isObject, type Json } from "../../document/types";
 import { t } from "../../lib/texts";
 
 /** All keys; for a node that is sent items, also the name that the item has there. */
 export function useKeyInfos(node?: string): readonly KeyInfo[] {
-  const version = useDocumentVersion();
-  return useMemo(() => {
-    void version;
+  const read = useCallback(() => {
     const keys = doc.names("key").map((name) => keyInfoOf(name, doc.get(`key:${name}`)));
     if (node === undefined) return keys;
     const names = namesOf(keys);
@@ -37,19 +35,19 @@ export function useKeyInfos(node?: string): readonly KeyInfo[] {
       }
     }
     return keys;
-  }, [version, node]);
+  }, [node]);
+  return useDocumentPart(read);
 }
 
 const NONE: readonly Variable[] = [];
 
 /** What expressions see beside the state: the fields of the run context, where the graph declares any. */
 export function useContextVariables(): readonly Variable[] {
-  const version = useDocumentVersion();
+  const head = useRecord("doc");
   return useMemo(() => {
-    void version;
-    const fields = doc.head["context"];
+    const fields = isObject(head) ? head["context"] : undefined;
     if (!isObject(fields) || Object.keys(fields).length === 0) return NONE;
     const inside = Object.entries(fields).map(([name, schema]) => keyInfoOf(name, schema));
     return [{ name: "context", type: t("forms.keys.context"), fields: inside }];
-  }, [version]);
+  }, [head]);
 }

@@ -2,10 +2,11 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { samplesOf } from "../../debugger/run/run-input";
 import type { ValueLookup } from "../../components/code/known-values";
-import { doc, useDocumentVersion } from "../../document/store";
+import { useRecord } from "../../document/store";
 import type { CheckpointRef } from "../../ipc/bindings/CheckpointRef";
 import { rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";
+import { isObject } from "../../document/types";
 import { useSession } from "../../state/session";
 
 export interface LastState {
@@ -23,7 +24,7 @@ export function useLastState(): LastState | null {
   const threadId = useSession((session) => session.cursor.threadId);
   const checkpointId = useSession((session) => session.cursor.checkpointId);
   const [newest, setNewest] = useState<string | null>(null);
-  const version = useDocumentVersion();
+  const head = useRecord("doc");
   useEffect(() => {
     setNewest(null);
     if (graphId === null || threadId !== null) return;
@@ -37,7 +38,6 @@ export function useLastState(): LastState | null {
     return () => abort.abort();
   }, [graphId, threadId]);
   return useMemo(() => {
-    void version;
     const thread = threadId ?? newest;
     if (thread !== null)
       return {
@@ -45,11 +45,11 @@ export function useLastState(): LastState | null {
         at: { threadId: thread, ...(threadId !== null && checkpointId !== null && { checkpointId }) },
         state: NOTHING,
       };
-    const sample = samplesOf(doc.head)[0];
+    const sample = (isObject(head) ? samplesOf(head) : [])[0];
     return sample === undefined
       ? null
       : { label: t("forms.live.sample", { name: sample.name }), state: sample.input };
-  }, [threadId, checkpointId, newest, version]);
+  }, [threadId, checkpointId, newest, head]);
 }
 
 /** Looks up what expressions give with that state, for editors; null while there is none. */

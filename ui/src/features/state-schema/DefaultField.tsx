@@ -1,4 +1,4 @@
-/** What a state key begins with, when it begins with something. */
+/** What a state key or a field of the run context begins with, when it begins with something. */
 import { Field } from "../../components/Field";
 import { JsonEditor } from "../../components/JsonEditor";
 import { initialValue } from "../../components/schema-form/initial";
@@ -13,11 +13,14 @@ export function DefaultField({
   record,
   schema,
   error,
+  none = t("forms.state.noDefault"),
   onChange,
 }: {
   record: JsonObject;
   schema: Schema;
   error: { message: string; remedy: string; severity: "error" | "warning" }[];
+  /** What it means that there is none. */
+  none?: string;
   onChange(value: Json | undefined): void;
 }) {
   const has = record["default"] !== undefined;
@@ -25,7 +28,7 @@ export function DefaultField({
   return (
     <Field
       label={t("forms.state.default")}
-      description={has ? undefined : t("forms.state.noDefault")}
+      description={has ? undefined : none}
       error={error}
       pointer="/default"
       aside={
