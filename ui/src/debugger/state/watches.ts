@@ -1,6 +1,7 @@
 /** Watched expressions of each graph: kept in this browser or window, in the order in which they were added. */
 import { create } from "zustand";
 import { renameKeyInText } from "../../document/key-edits";
+import { changeThreadColumn, renameInThreadColumn } from "./thread-column";
 
 const STORAGE = "superstep.watches.";
 /** More are not evaluated at every moment. */
@@ -56,6 +57,7 @@ export function addWatch(graph: string, text: string): boolean {
 /** Puts another expression in the place of one; an empty one takes it away. */
 export function changeWatch(graph: string, from: string, to: string): void {
   const expression = to.trim();
+  changeThreadColumn(graph, from, expression);
   const watches = watchesOf(graph);
   const others = watches.filter((one) => one !== from);
   if (expression === "" || others.includes(expression)) keep(graph, others);
@@ -68,6 +70,7 @@ export function changeWatch(graph: string, from: string, to: string): void {
 
 /** Follows a new name of a state key. */
 export function renameInWatches(graph: string, from: string, to: string): void {
+  renameInThreadColumn(graph, from, to);
   const watches = watchesOf(graph);
   const renamed = watches.map((watch) => renameKeyInText(watch, from, to));
   if (renamed.some((watch, at) => watch !== watches[at])) keep(graph, [...new Set(renamed)]);

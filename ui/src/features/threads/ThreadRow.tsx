@@ -28,6 +28,7 @@ import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { askPrune, showStorage } from "../../state/storage";
 import { RowLabels } from "./labels";
+import { ColumnCell } from "./ThreadColumn";
 import { RenameThread } from "./RenameThread";
 
 interface RowProps {
@@ -35,6 +36,8 @@ interface RowProps {
   selected: boolean;
   renaming: boolean;
   now: number;
+  /** The expression whose value has a column. */
+  column: string | null;
   onChoose(threadId: string): void;
   onRename(threadId: string | null): void;
   onDelete(threadId: string): void;
@@ -45,6 +48,7 @@ export const ThreadRow = memo(function ThreadRow({
   selected,
   renaming,
   now,
+  column,
   onChoose,
   onRename,
   onDelete,
@@ -189,6 +193,7 @@ export const ThreadRow = memo(function ThreadRow({
           </>
         )}
       </div>
+      {column !== null && <ColumnCell threadId={threadId} head={thread.head} column={column} />}
     </div>
   );
 });

@@ -17,6 +17,7 @@ import { ensureStarted } from "../../debugger/model/connect";
 import { loadThreads, setThreadFilter } from "../../debugger/model/thread-list";
 import { NO_FILTER, useRuns } from "../../debugger/model/runStore";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
+import { useThreadColumn } from "../../debugger/state/thread-column";
 import { importThread } from "../../debugger/run/thread-files";
 import { useNow } from "../../debugger/parts/useNow";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
@@ -30,6 +31,7 @@ import { InvariantList } from "../invariants";
 import { WatchList } from "../watches";
 import { LabelsBadge, useLabelEntries } from "./labels";
 import { FoundBadge, useSavedSearches } from "./saved-searches";
+import { ColumnHeads, HEADS, useColumnEntries } from "./ThreadColumn";
 import { ThreadRow } from "./ThreadRow";
 import { DeleteThread } from "./DeleteThread";
 
@@ -52,7 +54,9 @@ export function ThreadsPanel() {
   const filtered = filter.search !== "" || narrowed;
   const savedSearches = useSavedSearches();
   const labelEntries = useLabelEntries();
+  const columnEntries = useColumnEntries();
   const now = useNow(30_000);
+  const column = useThreadColumn(useSession((session) => session.graphKey));
 
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
@@ -60,6 +64,8 @@ export function ThreadsPanel() {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
     overscan: 8,
+    paddingStart: column === null ? 0 : HEADS,
+    scrollPaddingStart: column === null ? 0 : HEADS,
     getItemKey: (index) => order[index] ?? index,
   });
   const items = rows.getVirtualItems();
@@ -153,6 +159,7 @@ export function ThreadsPanel() {
               run: () => setThreadFilter({ status, found: null }),
             })),
             { id: "files", separator: true },
+            ...columnEntries,
             {
               id: "import",
               label: t("storage.thread.import"),
@@ -229,6 +236,7 @@ export function ThreadsPanel() {
           />
         )}
         <div className="relative" style={{ height: rows.getTotalSize() }}>
+          {column !== null && order.length > 0 && <ColumnHeads column={column} />}
           {items.map((item) => {
             const id = order[item.index];
             if (id === undefined) return null;
@@ -243,6 +251,7 @@ export function ThreadsPanel() {
                   selected={id === selected}
                   renaming={id === renaming}
                   now={now}
+                  column={column}
                   onChoose={choose}
                   onRename={setRenaming}
                   onDelete={setDeleting}

@@ -7,6 +7,7 @@ import { InlineCode } from "../../components/InlineCode";
 import { Menu } from "../../components/Menu";
 import { PanelSection } from "../../components/PanelSection";
 import { addBreakpoint } from "../../debugger/run/breakpoint-dialog";
+import { showThreadColumn, useThreadColumn } from "../../debugger/state/thread-column";
 import { addWatch, changeWatch, MOST_WATCHES, useWatches, watchesOf } from "../../debugger/state/watches";
 import { addInvariant } from "../../document/invariants";
 import { edit } from "../../document/edit";
@@ -36,6 +37,7 @@ export function WatchList() {
     if (graph !== null) watchesOf(graph);
   }, [graph]);
   const watches = known ?? [];
+  const column = useThreadColumn(graph);
   const [open, setOpen] = useState(true);
   const [writing, setWriting] = useState<string | null>(null);
   useEffect(
@@ -93,6 +95,8 @@ export function WatchList() {
               key={watch}
               expression={watch}
               hasThread={hasThread}
+              isColumn={watch === column}
+              onColumn={(shown) => showThreadColumn(graph, shown ? watch : null)}
               onEdit={() => setWriting(watch)}
               onRemove={() => changeWatch(graph, watch, "")}
             />
@@ -142,11 +146,13 @@ function Writing({ from, onFinish }: { from: string; onFinish(from: string, to: 
 interface RowProps {
   readonly expression: string;
   readonly hasThread: boolean;
+  readonly isColumn: boolean;
+  onColumn(shown: boolean): void;
   onEdit(): void;
   onRemove(): void;
 }
 
-function Row({ expression, hasThread, onEdit, onRemove }: RowProps) {
+function Row({ expression, hasThread, isColumn, onColumn, onEdit, onRemove }: RowProps) {
   const value = useWatchValue(expression);
   return (
     <li
@@ -192,6 +198,12 @@ function Row({ expression, hasThread, onEdit, onRemove }: RowProps) {
           entries={[
             { id: "invariant", label: t("invariants.fromWatch"), run: () => makeInvariant(expression) },
             { id: "column", label: t("watches.column"), run: () => addColumn(expression) },
+            {
+              id: "threads",
+              label: t("watches.threadColumn"),
+              checked: isColumn,
+              run: () => onColumn(!isColumn),
+            },
           ]}
         />
         <IconButton size="small" label={t("watches.edit")} onClick={onEdit}>

@@ -1,15 +1,12 @@
 /** What an expression gives at the cursor: it follows the cursor and the run, and says when it has become another. */
 import { useEffect, useRef, useState } from "react";
-import { brief } from "../../components/schema-form/json";
 import { useRuns } from "../../debugger/model/runStore";
 import { useRunContext } from "../../debugger/run/run-context";
-import type { Evaluated } from "../../ipc/bindings/Evaluated";
-import { rpc } from "../../ipc/client";
+import { evaluateAt, evaluatedText } from "../../debugger/state/evaluated";
 import { useSession } from "../../state/session";
 
 /** A cursor that moves on before this is not evaluated at. */
 const PAUSE_MS = 60;
-const LENGTH = 2000;
 
 export interface WatchValue {
   readonly text: string;
@@ -33,20 +30,10 @@ export function useWatchValue(expression: string): WatchValue | null {
     }
     const abort = new AbortController();
     const pause = setTimeout(() => {
-      rpc(
-        "expression.evaluate",
-        {
-          graphId,
-          text: expression,
-          template: false,
-          at: { threadId, ...(checkpointId !== null && { checkpointId }) },
-          state: {},
-          variables: context === undefined ? {} : { context },
-        },
-        abort.signal,
-      ).then(
+      const at = { threadId, ...(checkpointId !== null && { checkpointId }) };
+      evaluateAt(graphId, expression, at, context, abort.signal).then(
         (answer) => {
-          const text = textOf(answer);
+          const text = evaluatedText(answer);
           const place = `${threadId}/${expression}`;
           const last = before.current;
           before.current = { place, text };
@@ -68,12 +55,4 @@ export function useWatchValue(expression: string): WatchValue | null {
     };
   }, [expression, graphId, threadId, checkpointId, shown, context]);
   return value;
-}
-
-function textOf({ value, message }: Evaluated): string {
-  if (value === undefined) return message ?? "";
-  if (value.value === undefined && value.head !== undefined) return `${value.head}…`;
-  return typeof value.value === "string"
-    ? JSON.stringify(value.value.slice(0, LENGTH))
-    : brief(value.value, LENGTH);
 }

@@ -79,7 +79,13 @@ it("finds the settings of nodes as deep as they go", () => {
 it("is called by its changes", () => {
   expect(rowName(newRow(), "No change")).toBe("No change");
   const change = newChange("setting", "/nodes/reply/config/prompt", "Short.");
-  expect(rowName(newRow([change]), "")).toContain("reply prompt = ");
+  expect(rowName(newRow([change]), "")).toBe('reply prompt = "Short."');
+  const days = newChange("value", "days", 3);
+  expect(rowName(newRow([days, newChange("value", "note", "3")]), ""), "a number is no text").toBe(
+    'days = 3, note = "3"',
+  );
+  expect(rowName(newRow([{ ...days, text: "[1," }]), ""), "not yet a value").toBe("days = [1,");
+  expect(rowName(newRow([newChange("model", "", "openai::x")]), "")).toBe("openai::x");
 });
 
 it("orders results by score, the best first, and those without last", () => {

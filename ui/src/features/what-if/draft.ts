@@ -202,9 +202,12 @@ export function settingsOf(nodes: Iterable<readonly [string, unknown]>, most = 2
 
 /** What a row is called when it has no name. */
 export function rowName(row: DraftRow, none: string): string {
-  const part = ({ kind, name, text }: Change) => {
-    const shown = preview(text, 24);
-    if (kind === "model") return shown;
+  const part = (change: Change) => {
+    const { kind, name, text } = change;
+    if (kind === "model") return text.trim();
+    const given = valueOf(change);
+    // What is no value yet is shown as it is written.
+    const shown = given === undefined ? text.trim() : preview(given.value, 24);
     if (kind === "input") return `input ${shown}`;
     const place = name
       .split("/")
