@@ -25,7 +25,17 @@ export default defineConfig({
     },
   },
   worker: { format: "es" },
-  build: { target: "safari16", sourcemap: false, chunkSizeWarningLimit: 2000 },
+  build: {
+    target: "safari16",
+    sourcemap: false,
+    chunkSizeWarningLimit: 2000,
+    // The index of a feature only names its parts: taking one of them does not load the others.
+    rolldownOptions: {
+      // Runs before the rest: it asks the host what the window waits for.
+      output: { codeSplitting: { groups: [{ name: "first", test: /\/src\/ipc\// }] } },
+      treeshake: { moduleSideEffects: [{ test: /\/features\/[^/]+\/index\.ts$/, sideEffects: false }] },
+    },
+  },
   test: {
     include: ["src/**/*.test.{ts,tsx}"],
     environment: "node",

@@ -1,4 +1,5 @@
 /** Starts the interface: finds the host and the language, then renders. A fake host can stand in while developing (`?fake`). */
+import "./ipc/ask-first";
 import "./styles/app.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";

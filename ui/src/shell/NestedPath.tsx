@@ -23,7 +23,7 @@ export function NestedPath() {
   const levels = [name || t("shell.unnamed"), ...nested.path.map(({ node }) => node)];
   return (
     <nav
-      className="absolute top-2.5 left-2.5 z-6 flex items-center gap-1.5 max-w-[calc(100%-20px)] py-0.75 pr-1 pl-2 border border-line-strong rounded-lg bg-surface-2 text-xs [&_ol]:flex [&_ol]:items-center [&_ol]:gap-1 [&_ol]:min-w-0 [&_li]:flex [&_li]:items-center [&_li]:gap-1 [&_li]:min-w-0 [&_li>button]:p-1 [&_li>button]:rounded-sm [&_li>button]:text-text-2 [&_li>button]:truncate [&_li>button:hover]:text-text [&_li>button[aria-current]]:text-text [&_li>button[aria-current]]:font-semibold"
+      className="absolute top-2.5 in-data-past:top-10 left-2.5 z-6 flex items-center gap-1.5 max-w-[calc(100%-20px)] py-0.75 pr-1 pl-2 border border-line-strong rounded-lg bg-surface-2 text-xs [&_ol]:flex [&_ol]:items-center [&_ol]:gap-1 [&_ol]:min-w-0 [&_li]:flex [&_li]:items-center [&_li]:gap-1 [&_li]:min-w-0 [&_li>button]:p-1 [&_li>button]:rounded-sm [&_li>button]:text-text-2 [&_li>button]:truncate [&_li>button:hover]:text-text [&_li>button[aria-current]]:text-text [&_li>button[aria-current]]:font-semibold"
       aria-label={t("shell.nested")}
       data-testid={shellIds.nestedPath}
     >

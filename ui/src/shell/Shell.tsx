@@ -2,8 +2,6 @@
 import { KeyRound, PanelBottomOpen, PanelLeftOpen, PanelRightOpen, Unplug } from "lucide-react";
 import { useEffect, useState, type CSSProperties, type ReactNode } from "react";
 import { Canvas } from "../canvas/Canvas";
-import { NestedCanvas } from "../canvas/NestedCanvas";
-import { VersionCanvas } from "../canvas/VersionCanvas";
 import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
 import { unfitClass, useFitting } from "../components/overflow";
@@ -12,48 +10,17 @@ import { MoreMenu } from "../components/MoreMenu";
 import { shownLevels, useNested } from "../debugger/model/nested";
 import { useDiagnostics } from "../document/store";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
-import { ComparePanel } from "../features/compare";
-import { FindDialogs, FindPanel } from "../features/find";
 import { FileDialogs } from "../features/files/FileDialogs";
-import { AnswerBanner, InboxPage } from "../features/inbox";
 import { Inspector } from "../features/inspector/Inspector";
-import { VariantDialogs } from "../features/inspector/VariantsMenu";
 import { LastRun } from "../features/node-test";
-import { OutlinePanel } from "../features/outline/OutlinePanel";
 import { NodeSearch } from "../features/palette/NodeSearch";
 import { Palette } from "../features/palette/Palette";
-import { ProblemsPanel } from "../features/problems/ProblemsPanel";
-import { EffectsDialog, HotEditDialog, RunPanel } from "../features/run";
-import { Reader } from "../features/result";
-import { SettingsDialog } from "../features/settings";
-import { MemoryDialog } from "../features/memory";
-import { PlaygroundDialog } from "../features/playground";
-import { CheckDialog, InvariantKeeper } from "../features/invariants";
-import { OverviewDialog } from "../features/overview";
-import { ProbeDialog, QueryDialog } from "../features/query";
-import { ChangesPanel, ConflictView, useConflicted, useGit } from "../features/git";
-import { CodeDialog, ExportDialog } from "../features/export";
-import { BlockDialog, ExtractDialog, ImportDialog } from "../features/structure";
-import { TypesDialog } from "../features/state-schema";
-import { StorageDialogs } from "../features/storage";
-import { TakeOverDialog } from "../features/take-over";
-import { BreakpointDialog } from "../features/breakpoints";
-import { PriceDialog } from "../features/connections";
-import { HelpDialogs } from "../features/help";
-import { TrustDialogs } from "../features/trust";
+import { useConflicted, useGit } from "../features/git";
 import { StartScreen } from "../features/start/StartScreen";
-import { StatePanel } from "../features/state-schema/StatePanel";
-import { StaleKeeper, StateInspector } from "../features/state-view";
-import { MessagesPanel, StreamPanel } from "../features/stream";
-import { ThreadsPanel } from "../features/threads";
-import { ForksPanel } from "../features/forks";
-import { TimelinePanel } from "../features/timeline";
-import { HeatLegend, TracePanel } from "../features/trace";
-import { VersionsPanel } from "../features/versions";
-import { WhatIfDialog, WhatIfPanel } from "../features/what-if";
 import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
+import { followAbsent, runCommand } from "../state/commands";
 import { shortcutOf } from "../state/keymap";
 import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side, type Sized } from "../state/session";
 import { useVersionOf } from "../state/shown-version";
@@ -64,6 +31,7 @@ import { NestedPath } from "./NestedPath";
 import { Panel, type PanelTab } from "./Panel";
 import { PanelBoundary } from "./PanelBoundary";
 import { useRightFolded } from "./right-panel";
+import { areRead, Later, readParts } from "./later";
 import { PastFrame } from "./PastFrame";
 import { Splitter } from "./Splitter";
 import { VersionBar } from "./VersionBar";
@@ -72,6 +40,7 @@ import { cx } from "../components/cx";
 
 export function Shell() {
   const boot = useBoot();
+  useLaterParts(boot.state !== "starting");
   return (
     <div className="flex flex-col h-full bg-surface-0" data-testid={shellIds.shell}>
       <TitleBar />
@@ -98,36 +67,33 @@ export function Shell() {
       <PanelBoundary name="dialogs">
         <CommandPalette />
         <FileDialogs />
-        <FindDialogs />
-        <SettingsDialog />
-        <StorageDialogs />
-        <MemoryDialog />
-        <QueryDialog />
-        <OverviewDialog />
-        <PlaygroundDialog />
-        <ProbeDialog />
-        <CheckDialog />
-        <InvariantKeeper />
-        <StaleKeeper />
-        <WhatIfDialog />
-        <ExportDialog />
-        <CodeDialog />
-        <VariantDialogs />
-        <BlockDialog />
-        <ExtractDialog />
-        <ImportDialog />
-        <TypesDialog />
-        <EffectsDialog />
-        <HotEditDialog />
-        <TrustDialogs />
-        <TakeOverDialog />
-        <BreakpointDialog />
-        <PriceDialog />
-        <HelpDialogs />
+        <Later part="Dialogs" until={null} />
       </PanelBoundary>
     </div>
   );
 }
+
+/** Reads what the start did without, a moment after it. */
+function useLaterParts(started: boolean): void {
+  useEffect(() => {
+    if (!started) return undefined;
+    // A panel that is shown says what went wrong; the next one asks again.
+    const rest = setTimeout(() => void readParts().catch(console.error), REST_MS);
+    // The command of a key or a button may come with a dialog that is not there yet.
+    const stop = followAbsent((ids) => {
+      if (areRead()) return false;
+      void readParts().then(() => ids.some(runCommand), console.error);
+      return true;
+    });
+    return () => {
+      clearTimeout(rest);
+      stop();
+    };
+  }, [started]);
+}
+
+/** Until then the window draws what a person looks at first. */
+const REST_MS = 300;
 
 function Uses() {
   const use = useSession((state) => state.use);
@@ -135,7 +101,7 @@ function Uses() {
   if (use === "approve")
     return (
       <PanelBoundary name="InboxPage">
-        <InboxPage />
+        <Later part="InboxPage" />
       </PanelBoundary>
     );
   if (graphId === null)
@@ -161,12 +127,16 @@ function ProblemCount() {
   );
 }
 
-const findTab = (): PanelTab => ({ id: "find", label: t("shell.tab.find"), content: <FindPanel /> });
+const findTab = (): PanelTab => ({
+  id: "find",
+  label: t("shell.tab.find"),
+  content: <Later part="FindPanel" />,
+});
 
 const changesTab = (): PanelTab => ({
   id: "changes",
   label: t("shell.tab.changes"),
-  content: <ChangesPanel />,
+  content: <Later part="ChangesPanel" />,
 });
 
 function problemsTab(): PanelTab {
@@ -174,7 +144,7 @@ function problemsTab(): PanelTab {
     id: "problems",
     label: t("shell.tab.problems"),
     badge: <ProblemCount />,
-    content: <ProblemsPanel />,
+    content: <Later part="ProblemsPanel" />,
   };
 }
 
@@ -195,37 +165,44 @@ function GraphUse() {
       <Workspace
         left={[
           { id: "palette", label: t("shell.tab.palette"), content: <Palette /> },
-          { id: "outline", label: t("shell.tab.outline"), content: <OutlinePanel /> },
-          { id: "keys", label: t("shell.tab.keys"), content: <StatePanel /> },
+          { id: "outline", label: t("shell.tab.outline"), content: <Later part="OutlinePanel" /> },
+          { id: "keys", label: t("shell.tab.keys"), content: <Later part="StatePanel" /> },
         ]}
-        right={[settings, { id: "versions", label: t("shell.tab.versions"), content: <VersionsPanel /> }]}
+        right={[
+          settings,
+          { id: "versions", label: t("shell.tab.versions"), content: <Later part="VersionsPanel" /> },
+        ]}
         bottom={[problemsTab(), findTab(), ...(inRepository ? [changesTab()] : [])]}
       />
     );
   }
   const moment: PanelTab =
     threadId === null
-      ? { id: "run", label: t("shell.tab.run"), content: <RunPanel /> }
+      ? { id: "run", label: t("shell.tab.run"), content: <Later part="RunPanel" /> }
       : { id: "state", label: t("shell.tab.state"), content: <Moment /> };
-  const compare: PanelTab = { id: "compare", label: t("shell.tab.compare"), content: <ComparePanel /> };
+  const compare: PanelTab = {
+    id: "compare",
+    label: t("shell.tab.compare"),
+    content: <Later part="ComparePanel" />,
+  };
   return (
     <Workspace
       over={
         rightFolded && (
           <PanelBoundary name="AnswerBanner">
-            <AnswerBanner />
+            <Later part="AnswerBanner" until={null} />
           </PanelBoundary>
         )
       }
-      left={[{ id: "threads", label: t("shell.tab.threads"), content: <ThreadsPanel /> }]}
+      left={[{ id: "threads", label: t("shell.tab.threads"), content: <Later part="ThreadsPanel" /> }]}
       right={[moment, settings]}
       bottom={[
-        { id: "timeline", label: t("shell.tab.timeline"), content: <TimelinePanel /> },
-        { id: "forks", label: t("shell.tab.forks"), content: <ForksPanel /> },
-        { id: "trace", label: t("shell.tab.trace"), content: <TracePanel /> },
-        { id: "what-if", label: t("shell.tab.whatIf"), content: <WhatIfPanel /> },
-        { id: "stream", label: t("shell.tab.stream"), content: <StreamPanel /> },
-        { id: "messages", label: t("shell.tab.messages"), content: <MessagesPanel /> },
+        { id: "timeline", label: t("shell.tab.timeline"), content: <Later part="TimelinePanel" /> },
+        { id: "forks", label: t("shell.tab.forks"), content: <Later part="ForksPanel" /> },
+        { id: "trace", label: t("shell.tab.trace"), content: <Later part="TracePanel" /> },
+        { id: "what-if", label: t("shell.tab.whatIf"), content: <Later part="WhatIfPanel" /> },
+        { id: "stream", label: t("shell.tab.stream"), content: <Later part="StreamPanel" /> },
+        { id: "messages", label: t("shell.tab.messages"), content: <Later part="MessagesPanel" /> },
         ...(compareWith === null ? [] : [compare]),
         problemsTab(),
         findTab(),
@@ -242,10 +219,10 @@ function Moment() {
   return (
     <div className="flex h-full min-h-0 flex-col short:h-auto short:min-h-full short:shrink-0">
       <PanelBoundary name="AnswerBanner">
-        <AnswerBanner docked />
+        <Later part="AnswerBanner" until={null} docked />
       </PanelBoundary>
       <div className="min-h-0 flex-1 short:flex short:flex-[1_0_auto] short:flex-col">
-        <StateInspector />
+        <Later part="StateInspector" />
       </div>
     </div>
   );
@@ -283,14 +260,14 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
       )}
       <div className="relative flex-1 min-w-0 flex flex-col">
         <PanelBoundary name="Reader">
-          <Reader />
+          <Later part="Reader" until={null} />
         </PanelBoundary>
         <PastFrame>
           <PanelBoundary name="canvas">
             <GraphOrNested />
           </PanelBoundary>
           <NestedPath />
-          <HeatLegend />
+          <Later part="HeatLegend" until={null} />
           {over !== undefined && (
             <div className="absolute top-2 right-4 bottom-4 left-4 z-12 flex items-end justify-center pointer-events-none *:max-h-full *:overflow-auto *:pointer-events-auto">
               {over}
@@ -327,16 +304,16 @@ function GraphOrNested() {
   const version = useVersionOf(graphId);
   const levels = shownLevels(nested, { cursor, use });
   const conflicted = useConflicted();
-  if (conflicted) return <ConflictView />;
+  if (conflicted) return <Later part="ConflictView" />;
   if (version !== null)
     return (
       <>
-        <VersionCanvas version={version} />
+        <Later part="VersionCanvas" version={version} />
         <VersionBar version={version} />
       </>
     );
   return levels.length > 0 && cursor.threadId !== null ? (
-    <NestedCanvas threadId={cursor.threadId} path={levels} />
+    <Later part="NestedCanvas" threadId={cursor.threadId} path={levels} />
   ) : (
     <Canvas NodeSearch={NodeSearch} />
   );

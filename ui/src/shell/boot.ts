@@ -7,6 +7,7 @@ import { followInbox } from "../debugger/model/inbox";
 import { doc, useDocumentState } from "../document/store";
 import { flush, followDiagnostics, lookElsewhere, openGraph, reopenGraph } from "../document/open-graph";
 import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
+import { firstAnswer } from "../ipc/first-question";
 import { t } from "../lib/texts";
 import { followLongPresses } from "../state/long-press";
 import { dispatchKey } from "../state/commands";
@@ -27,7 +28,7 @@ type Boot =
   | { readonly state: "failed"; readonly problem: RpcProblem; readonly retry: () => void };
 
 async function start(): Promise<void> {
-  const info = await rpc("app.info", {});
+  const info = await firstAnswer();
   useSession.getState().setAppInfo(info);
   followInbox();
   followBreakpoints();

@@ -43,10 +43,24 @@ function find(id: string): Command | undefined {
   return commands.findLast((command) => command.id === id);
 }
 
+let onAbsent: (ids: readonly string[]) => boolean = () => false;
+
+/**
+ * Says what becomes of commands that are run before there are any of those names: the part that brings them may be yet to
+ * come. Answers whether one of them will be run.
+ */
+export function followAbsent(absent: (ids: readonly string[]) => boolean): () => void {
+  onAbsent = absent;
+  return () => {
+    onAbsent = () => false;
+  };
+}
+
 /** Runs a command by its id. Answers false when there is none or it cannot be run now. */
 export function runCommand(id: string): boolean {
   const command = find(id);
-  if (!command || command.enabled?.() === false) return false;
+  if (!command) return onAbsent([id]);
+  if (command.enabled?.() === false) return false;
   command.run();
   return true;
 }
@@ -89,12 +103,13 @@ function scopesAt(target: EventTarget | null): ReadonlySet<Scope> {
 export function dispatchKey(event: KeyboardEvent): boolean {
   if (event.defaultPrevented) return false;
   const scopes = scopesAt(event.target);
-  for (const id of boundCommands()) {
-    if (!keysOf(id).some((keys) => scopes.has(scopeOf(id, keys)) && matches(event, keys))) continue;
-    if (runCommand(id)) {
-      event.preventDefault();
-      return true;
-    }
-  }
-  return false;
+  const bound = boundCommands().filter((id) =>
+    keysOf(id).some((keys) => scopes.has(scopeOf(id, keys)) && matches(event, keys)),
+  );
+  // What cannot be run now is not run later either: only what is not there yet.
+  const absent = bound.filter((id) => find(id) === undefined);
+  const taken = bound.some((id) => !absent.includes(id) && runCommand(id));
+  if (!taken && !(absent.length > 0 && onAbsent(absent))) return false;
+  event.preventDefault();
+  return true;
 }

@@ -105,6 +105,22 @@ function Row({ difference, left, right, entries }: Sides & Actions & { differenc
     ]);
     setWhole({ ...(difference.left && { left: a }), ...(difference.right && { right: b }) });
   };
+  const loads = cut && !moved;
+  // The whole value of a key has no head: what can be done with it stands beside it.
+  const bare = path === "" && difference.change === "changed" && !loads;
+  const menu = entries && (
+    <span className="ml-auto shrink-0">
+      <Menu
+        align="end"
+        trigger={
+          <IconButton size="small" label={t("debug.more")} data-testid={debugIds.differenceMenu}>
+            <Ellipsis size={14} aria-hidden />
+          </IconButton>
+        }
+        entries={() => entries(difference)}
+      />
+    </span>
+  );
   return (
     <div
       className="px-3 pb-2 pl-7"
@@ -112,44 +128,43 @@ function Row({ difference, left, right, entries }: Sides & Actions & { differenc
       data-pointer={difference.pointer}
       data-change={difference.change}
     >
-      <div className="flex items-center gap-2 py-0.5">
-        {path !== "" && (
-          <span className="font-mono text-xs text-text-2 [overflow-wrap:anywhere]">{readablePath(path)}</span>
-        )}
-        {difference.change !== "changed" && (
-          <Badge tone={TONE[difference.change]}>
-            {difference.change === "moved"
-              ? t("debug.change.movedFrom", { place: readablePath(insideKey(difference.leftPointer ?? "")) })
-              : t(`debug.change.${difference.change}`)}
-          </Badge>
-        )}
-        {cut && !moved && (
-          <Button size="small" variant="ghost" onClick={() => void load()}>
-            {t("debug.compare.load")}
-          </Button>
-        )}
-        {entries && (
-          <span className="ml-auto">
-            <Menu
-              align="end"
-              trigger={
-                <IconButton size="small" label={t("debug.more")} data-testid={debugIds.differenceMenu}>
-                  <Ellipsis size={14} aria-hidden />
-                </IconButton>
-              }
-              entries={() => entries(difference)}
-            />
-          </span>
-        )}
-      </div>
-      {moved ? null : alike ? (
-        <WordDiff before={String(before)} after={String(after)} />
-      ) : (
-        <div className="grid grid-cols-2 gap-2">
-          <Side view={difference.left} value={before} tone="removed" />
-          <Side view={difference.right} value={after} tone="added" />
+      {!bare && (
+        <div className="flex items-center gap-2 py-0.5">
+          {path !== "" && (
+            <span className="font-mono text-xs text-text-2 [overflow-wrap:anywhere]">
+              {readablePath(path)}
+            </span>
+          )}
+          {difference.change !== "changed" && (
+            <Badge tone={TONE[difference.change]}>
+              {difference.change === "moved"
+                ? t("debug.change.movedFrom", {
+                    place: readablePath(insideKey(difference.leftPointer ?? "")),
+                  })
+                : t(`debug.change.${difference.change}`)}
+            </Badge>
+          )}
+          {loads && (
+            <Button size="small" variant="ghost" onClick={() => void load()}>
+              {t("debug.compare.load")}
+            </Button>
+          )}
+          {menu}
         </div>
       )}
+      <div className={bare ? "flex items-start gap-2" : undefined}>
+        <div className="min-w-0 flex-1">
+          {moved ? null : alike ? (
+            <WordDiff before={String(before)} after={String(after)} />
+          ) : (
+            <div className="grid grid-cols-2 gap-2">
+              <Side view={difference.left} value={before} tone="removed" />
+              <Side view={difference.right} value={after} tone="added" />
+            </div>
+          )}
+        </div>
+        {bare && menu}
+      </div>
     </div>
   );
 }

@@ -17,6 +17,7 @@ import { addNodeAt, focusNode } from "../../canvas/actions";
 import { selectionActions } from "../../canvas/CanvasMenu";
 import { KindIcon } from "../../components/KindIcon";
 import { Kbd } from "../../components/Kbd";
+import { useFocusBefore } from "../../components/useFocusBefore";
 import { openMoment } from "../../debugger/run/open-moment";
 import { isBlock } from "../../document/block-files";
 import { doc, useDocumentState } from "../../document/store";
@@ -63,6 +64,7 @@ function remember(id: string): void {
 
 export function CommandPalette() {
   const [open, setOpen] = useState(false);
+  const finalFocus = useFocusBefore(open);
   useEffect(
     () =>
       registerCommand({
@@ -80,17 +82,24 @@ export function CommandPalette() {
         <Dialog.Backdrop className="fixed inset-0 z-50 bg-shade" />
         <Dialog.Popup
           className="outline-none bg-surface-2 text-text border border-line shadow-popup text-sm/4.5 select-none fixed z-52 top-[12vh] left-1/2 -translate-x-1/2 w-[min(600px,calc(100vw-32px))] max-h-[min(480px,76vh)] flex flex-col rounded-[10px]"
+          finalFocus={finalFocus}
           aria-label={t("forms.command.label")}
           data-testid={formsIds.commandPalette}
         >
-          {open && <CommandList close={() => setOpen(false)} />}
+          {open && <CommandList close={() => setOpen(false)} focusBefore={finalFocus} />}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   );
 }
 
-function CommandList({ close }: { close(): void }) {
+interface CommandListProps {
+  close(): void;
+  /** What had the focus before the palette. */
+  focusBefore(): HTMLElement | true;
+}
+
+function CommandList({ close, focusBefore }: CommandListProps) {
   const entries = useEntries();
   const [query, setQuery] = useState("");
   // The entry that the person went to; until then the first one, when it may be chosen.
@@ -112,10 +121,14 @@ function CommandList({ close }: { close(): void }) {
       if (!entry) return;
       remember(entry.id);
       close();
-      // After the palette has given the focus back, so that what runs may take it.
-      requestAnimationFrame(() => entry.run());
+      // With the focus back where it was: what runs may take it, and a dialog returns it there.
+      const before = focusBefore();
+      requestAnimationFrame(() => {
+        if (before !== true) before.focus({ preventScroll: true });
+        entry.run();
+      });
     },
-    [close],
+    [close, focusBefore],
   );
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") setActive((chosen + 1) % Math.max(1, found.length));

@@ -1,9 +1,8 @@
 /** Renames a state key or a node everywhere: how much changes exactly, and which places of programs change as well. */
 import { useMemo, useState } from "react";
-import { Button } from "../../components/Button";
 import { Checkbox } from "../../components/Checkbox";
-import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
+import { FormDialog } from "../../components/FormDialog";
 import { hintClass } from "../../components/recipes";
 import { TextField } from "../../components/TextField";
 import { knownKinds } from "../../canvas/kinds";
@@ -34,7 +33,6 @@ function Rename({ named, begin }: { named: Named; begin: string }) {
   const name = to.trim();
   const problem = renameProblem(doc, named, name);
   const confirm = () => {
-    if (problem !== null) return;
     if (name !== named.name) {
       const chosen = programs.filter((use) => !left.has(use));
       const rename = named.what === "node" ? renameEverywhere : renameKeyEverywhere;
@@ -43,25 +41,16 @@ function Rename({ named, begin }: { named: Named; begin: string }) {
     close();
   };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={close}
       title={t(`rename.title.${named.what}`, { name: named.name })}
       size="medium"
+      save={t("rename.do")}
+      onSave={confirm}
+      isDone={problem === null}
       data-testid={findIds.rename}
-      actions={
-        <>
-          <Button onClick={close}>{t("forms.cancel")}</Button>
-          <Button
-            variant="primary"
-            disabled={problem !== null}
-            onClick={confirm}
-            data-testid={findIds.renameConfirm}
-          >
-            {t("rename.do")}
-          </Button>
-        </>
-      }
+      className="gap-3"
+      saveTestId={findIds.renameConfirm}
     >
       <Field
         label={t("rename.to")}
@@ -73,13 +62,12 @@ function Rename({ named, begin }: { named: Named; begin: string }) {
         <TextField
           value={to}
           onChange={setTo}
-          onCommit={confirm}
           onFocus={(event) => event.currentTarget.select()}
           data-testid={findIds.renameTo}
         />
       </Field>
       {programs.length > 0 && (
-        <section className="flex flex-col gap-1 pt-3">
+        <section className="flex flex-col gap-1">
           <h3 className="text-xs font-semibold">{t("rename.programs")}</h3>
           <p className={hintClass}>{t("rename.programsHelp")}</p>
           <ul className="flex max-h-72 flex-col overflow-y-auto rounded-md border border-line">
@@ -105,7 +93,7 @@ function Rename({ named, begin }: { named: Named; begin: string }) {
           </ul>
         </section>
       )}
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -1,6 +1,6 @@
 /** A graph file that git could not merge: what differs, record by record, side by side, and which side each is taken from. */
 import { GitMerge, TriangleAlert } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
@@ -14,7 +14,7 @@ import {
   type Chosen,
   type RecordChange,
 } from "../../document/diff";
-import { doc, useDocumentState, useDocumentVersion } from "../../document/store";
+import { doc, useDocumentPart, useDocumentState, useDocumentVersion } from "../../document/store";
 import { edit } from "../../document/edit";
 import type { ConflictView as View } from "../../ipc/bindings/ConflictView";
 import { listed } from "../../lib/intl";
@@ -27,13 +27,12 @@ import { fieldText, recordText, valueText } from "./records";
 export function useConflicted(): boolean {
   const conflict = useConflict((state) => state.conflict);
   const graphId = useDocumentState((state) => state.graphId);
-  const version = useDocumentVersion();
-  return useMemo(() => {
-    void version;
+  const read = useCallback(() => {
     if (conflict === null || conflict.graphId !== graphId) return false;
     // What was taken over of a file with marks is a graph; undo leads back here.
     return conflict.save !== undefined || doc.records().length <= 1;
-  }, [conflict, graphId, version]);
+  }, [conflict, graphId]);
+  return useDocumentPart(read);
 }
 
 export function ConflictView() {

@@ -22,7 +22,7 @@ export interface HelpRow {
   readonly chosen?: boolean;
 }
 
-export interface HelpSection {
+interface HelpSection {
   readonly title?: string;
   readonly rows?: readonly HelpRow[];
   /** Ids of commands, shown with their keys. */

@@ -1,5 +1,6 @@
 /** The invariants of one record: added, edited, removed, each with how it stands at the moment that is shown. */
 import { Plus, X } from "lucide-react";
+import { memo, useCallback } from "react";
 import { Button } from "../../components/Button";
 import { ExpressionField } from "../../components/ExpressionField";
 import { Field } from "../../components/Field";
@@ -25,7 +26,7 @@ import {
   type Invariant,
 } from "../../document/invariants";
 import { edit } from "../../document/edit";
-import { useDiagnostics, useRecord } from "../../document/store";
+import { doc, useDiagnostics, useDocumentPart } from "../../document/store";
 import { queryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showToast } from "../../state/toasts";
@@ -48,8 +49,9 @@ interface Props {
   inside?: boolean;
 }
 
-export function InvariantsSection({ record, keys, inside = false }: Props) {
-  const invariants = invariantsOf(record, useRecord(record));
+export const InvariantsSection = memo(function InvariantsSection({ record, keys, inside = false }: Props) {
+  const read = useCallback(() => invariantsOf(record, doc.get(record)), [record]);
+  const invariants = useDocumentPart(read);
   const section = (record === "doc" ? "doc" : record.slice(0, record.indexOf(":"))) as Section;
   const add = () => {
     if (invariants.length >= MOST_INVARIANTS)
@@ -88,7 +90,7 @@ export function InvariantsSection({ record, keys, inside = false }: Props) {
       )}
     </section>
   );
-}
+});
 
 function Card({
   invariant,

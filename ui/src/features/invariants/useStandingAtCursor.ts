@@ -1,19 +1,21 @@
 /** Asks how the invariants of the open graph stand at the cursor; follows the cursor, the run and the document. */
-import { useEffect } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import { useRuns } from "../../debugger/model/runStore";
 import { setStanding } from "../../debugger/state/invariants";
-import { allInvariants, type Invariant } from "../../document/invariants";
-import { doc, useDocumentVersion } from "../../document/store";
+import { type Invariant, keepInvariants } from "../../document/invariants";
+import { doc } from "../../document/store";
 import { rpc } from "../../ipc/client";
 import { useSession } from "../../state/session";
 
 /** A cursor that moves on before this is not asked about. */
 const PAUSE_MS = 80;
 
+const invariantsNow = keepInvariants(doc);
+const onChange = (listener: () => void) => doc.subscribe("any", listener);
+
 /** The invariants of the document, in its order. */
 export function useInvariants(): readonly Invariant[] {
-  useDocumentVersion();
-  return allInvariants(doc);
+  return useSyncExternalStore(onChange, invariantsNow);
 }
 
 export function useStandingAtCursor(invariants: readonly Invariant[]): void {

@@ -1,5 +1,5 @@
 /** For one node at the cursor: how it stands, how often it ran, what it wrote or why it failed; and its breakpoints. */
-import { useMemo } from "react";
+import { memo, useMemo } from "react";
 import { Button } from "../../components/Button";
 import { Switch } from "../../components/Switch";
 import {
@@ -26,7 +26,7 @@ import { TaskOutcome } from "./TaskOutcome";
 /** Tasks whose outcome stands here; all of them are on the page of the node. */
 const FEW = 2;
 
-export function LastRun({ nodeId }: { nodeId: string }) {
+export const LastRun = memo(function LastRun({ nodeId }: { nodeId: string }) {
   const threadId = useSession((session) => session.cursor.threadId);
   const overlay = useNodeOverlay(nodeId);
   const shown = useRuns((store) => store.shown);
@@ -92,7 +92,7 @@ export function LastRun({ nodeId }: { nodeId: string }) {
       <NodeTest key={nodeId} nodeId={nodeId} />
     </section>
   );
-}
+});
 
 function Breakpoints({ nodeId }: { nodeId: string }) {
   const points = useBreakpoints();

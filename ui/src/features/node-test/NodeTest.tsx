@@ -3,7 +3,7 @@
  * it is kept; what the node does outside of the graph it really does.
  */
 import { BookOpen, FlaskConical, Square } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useRef, useState } from "react";
 import { Button } from "../../components/Button";
 import { Menu } from "../../components/Menu";
 import type { Json } from "../../components/schema-form/json";
@@ -23,7 +23,7 @@ import { chosenModels, useRunModels } from "../../debugger/run/run-models";
 import { RunModelsFold } from "../../debugger/run/RunModels";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
-import { doc, useDocumentVersion } from "../../document/store";
+import { doc, useDocumentPart } from "../../document/store";
 import { nodeOf } from "../../document/types";
 import type { NodeTested } from "../../ipc/bindings/NodeTested";
 import { rpc } from "../../ipc/client";
@@ -36,11 +36,42 @@ import { trusted } from "../../state/trust";
 import { mentioned, useTestStates } from "./test-states";
 import { TaskOutcome } from "./TaskOutcome";
 
-export function NodeTest({ nodeId }: { nodeId: string }) {
+export const NodeTest = memo(function NodeTest({ nodeId }: { nodeId: string }) {
+  const box = useRef<HTMLDetailsElement>(null);
+  // What it needs is drawn when it is first opened, and kept then: what came of a test stays.
+  const [opened, setOpened] = useState(false);
+  // Asked for from the head of the inspector, which may be screens away.
+  const asked = useTestAsked((store) => store.node === nodeId);
+  useEffect(() => {
+    if (!asked || !box.current) return;
+    if (!opened) {
+      setOpened(true);
+      return;
+    }
+    box.current.open = true;
+    box.current.scrollIntoView({ block: "start" });
+    box.current.querySelector("summary")?.focus({ preventScroll: true });
+    useTestAsked.setState({ node: null });
+  }, [asked, opened]);
+  return (
+    <details
+      ref={box}
+      className="node-test"
+      data-testid={debugIds.nodeTest}
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open) setOpened(true);
+      }}
+    >
+      <summary className="text-xs font-semibold text-text-2">{t("debug.test")}</summary>
+      {opened && <Test nodeId={nodeId} />}
+    </details>
+  );
+});
+
+function Test({ nodeId }: { nodeId: string }) {
   const graphId = useSession((session) => session.graphId);
   const graphKey = useSession((session) => session.graphKey) ?? "";
   const cursor = useSession((session) => session.cursor);
-  const version = useDocumentVersion();
   const place = `${graphKey}\n${nodeId}`;
   const state = useTestStates((kept) => kept.states[place]);
   const keep = useTestStates((kept) => kept.keep);
@@ -53,16 +84,6 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
   const [answers, setAnswers] = useState<readonly unknown[]>([]);
   const [running, setRunning] = useState<string | null>(null);
   const alive = useRef(true);
-  const box = useRef<HTMLDetailsElement>(null);
-  // Asked for from the head of the inspector, which may be screens away.
-  const asked = useTestAsked((store) => store.node === nodeId);
-  useEffect(() => {
-    if (!asked || !box.current) return;
-    box.current.open = true;
-    box.current.scrollIntoView({ block: "start" });
-    box.current.querySelector("summary")?.focus({ preventScroll: true });
-    useTestAsked.setState({ node: null });
-  }, [asked]);
   useEffect(() => {
     alive.current = true;
     return () => {
@@ -70,8 +91,7 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
     };
   }, []);
 
-  const { schema, hidden, samples } = useMemo(() => {
-    void version;
+  const read = useCallback(() => {
     const keys = doc.names("key").map((name) => {
       const value = doc.get(`key:${name}`);
       return [name, isObject(value) ? value : {}] as const;
@@ -84,7 +104,8 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
       hidden: names.length - first.length,
       samples: samplesOf(doc.head),
     };
-  }, [version, nodeId, all]);
+  }, [nodeId, all]);
+  const { schema, hidden, samples } = useDocumentPart(read);
 
   if (graphId === null) return null;
   const onThread = cursor.threadId !== null;
@@ -128,92 +149,89 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
   };
 
   return (
-    <details ref={box} className="node-test" data-testid={debugIds.nodeTest}>
-      <summary className="text-xs font-semibold text-text-2">{t("debug.test")}</summary>
-      <div className="mt-2 flex flex-col gap-2">
-        <p className="text-xs text-text-2">{t("debug.test.help")}</p>
-        {onThread && (
-          <label className="flex items-center justify-between gap-2 text-sm">
-            {t("debug.test.fromCheckpoint")}
-            <Switch
-              checked={fromCheckpoint}
-              onChange={setFromCheckpoint}
-              aria-label={t("debug.test.fromCheckpoint")}
-            />
-          </label>
-        )}
-        <SchemaForm
-          schema={schema as Schema}
-          value={(state ?? {}) as Json}
-          onChange={(next) => keep(place, isObject(next) ? next : {})}
-          onValidity={setValid}
-          title={
-            samples.length > 0 ? (
-              <Menu
-                trigger={
-                  <Button size="small" variant="ghost" icon={<BookOpen size={13} aria-hidden />}>
-                    {t("debug.test.samples")}
-                  </Button>
-                }
-                entries={samples.map((sample, index) => ({
-                  id: `sample-${index}`,
-                  label: sample.name,
-                  run: () => {
-                    setFromCheckpoint(false);
-                    setAll(true);
-                    keep(place, sample.input);
-                  },
-                }))}
-              />
-            ) : onThread && fromCheckpoint ? (
-              t("debug.test.instead")
-            ) : (
-              t("debug.test.state")
-            )
-          }
-        />
-        {hidden > 0 && (
-          <Button size="small" variant="ghost" onClick={() => setAll(true)}>
-            {tn("debug.input.moreOne", "debug.input.more", hidden)}
-          </Button>
-        )}
-        <RunContext onValidity={setContextValid} />
-        <RunModelsFold threadId={modelsOf} nodeId={nodeId} />
-        {running === null ? (
-          <Button
-            icon={<FlaskConical size={14} />}
-            disabled={!valid || !contextValid}
-            onClick={() => void test([])}
-            data-testid={debugIds.nodeTestRun}
-          >
-            {t("debug.test.run")}
-          </Button>
-        ) : (
-          <div className="flex items-center justify-between gap-2 text-sm">
-            <Spinner label={t("debug.test.running")} />
-            <Button
-              size="small"
-              icon={<Square size={12} />}
-              onClick={() => void rpc("work.cancel", { work: running })}
-            >
-              {t("debug.test.stop")}
-            </Button>
-          </div>
-        )}
-        {problem && <ProblemNote problem={problem} />}
-        {tested && (
-          <Outcome
-            key={answers.length}
-            tested={tested}
-            busy={running !== null}
-            onAnswer={async (answer) => {
-              await test([...answers, answer]);
-              return null;
-            }}
+    <div className="mt-2 flex flex-col gap-2">
+      <p className="text-xs text-text-2">{t("debug.test.help")}</p>
+      {onThread && (
+        <label className="flex items-center justify-between gap-2 text-sm">
+          {t("debug.test.fromCheckpoint")}
+          <Switch
+            checked={fromCheckpoint}
+            onChange={setFromCheckpoint}
+            aria-label={t("debug.test.fromCheckpoint")}
           />
-        )}
-      </div>
-    </details>
+        </label>
+      )}
+      <SchemaForm
+        schema={schema as Schema}
+        value={(state ?? {}) as Json}
+        onChange={(next) => keep(place, isObject(next) ? next : {})}
+        onValidity={setValid}
+        title={
+          samples.length > 0 ? (
+            <Menu
+              trigger={
+                <Button size="small" variant="ghost" icon={<BookOpen size={13} aria-hidden />}>
+                  {t("debug.test.samples")}
+                </Button>
+              }
+              entries={samples.map((sample, index) => ({
+                id: `sample-${index}`,
+                label: sample.name,
+                run: () => {
+                  setFromCheckpoint(false);
+                  setAll(true);
+                  keep(place, sample.input);
+                },
+              }))}
+            />
+          ) : onThread && fromCheckpoint ? (
+            t("debug.test.instead")
+          ) : (
+            t("debug.test.state")
+          )
+        }
+      />
+      {hidden > 0 && (
+        <Button size="small" variant="ghost" onClick={() => setAll(true)}>
+          {tn("debug.input.moreOne", "debug.input.more", hidden)}
+        </Button>
+      )}
+      <RunContext onValidity={setContextValid} />
+      <RunModelsFold threadId={modelsOf} nodeId={nodeId} />
+      {running === null ? (
+        <Button
+          icon={<FlaskConical size={14} />}
+          disabled={!valid || !contextValid}
+          onClick={() => void test([])}
+          data-testid={debugIds.nodeTestRun}
+        >
+          {t("debug.test.run")}
+        </Button>
+      ) : (
+        <div className="flex items-center justify-between gap-2 text-sm">
+          <Spinner label={t("debug.test.running")} />
+          <Button
+            size="small"
+            icon={<Square size={12} />}
+            onClick={() => void rpc("work.cancel", { work: running })}
+          >
+            {t("debug.test.stop")}
+          </Button>
+        </div>
+      )}
+      {problem && <ProblemNote problem={problem} />}
+      {tested && (
+        <Outcome
+          key={answers.length}
+          tested={tested}
+          busy={running !== null}
+          onAnswer={async (answer) => {
+            await test([...answers, answer]);
+            return null;
+          }}
+        />
+      )}
+    </div>
   );
 }
 

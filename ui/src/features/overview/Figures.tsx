@@ -50,20 +50,16 @@ export function Figures({ figures, ...chosen }: { figures: RunsOverview } & Chos
       </div>
       <Slices slices={figures.slices} />
       <div className="grid shrink-0 grid-cols-[repeat(auto-fill,minmax(124px,1fr))] gap-2">
-        <Figure
-          name="median"
-          value={took ? duration(took.median) : t("overview.nothing")}
-          group={{ type: "longest" }}
-          help="overview.tookHelp"
-          {...chosen}
-        />
-        <Figure
-          name="p95"
-          value={took ? duration(took.p95) : t("overview.nothing")}
-          group={{ type: "longest" }}
-          help="overview.tookHelp"
-          {...chosen}
-        />
+        {(["median", "p95"] as const).map((name) => (
+          <Figure
+            key={name}
+            name={name}
+            value={took ? duration(took[name]) : t("overview.nothing")}
+            group={{ type: "longest" }}
+            help="overview.tookHelp"
+            {...chosen}
+          />
+        ))}
         <Figure name="input" value={count(figures.input)} group={{ type: "tokens" }} {...chosen} />
         <Figure name="output" value={count(figures.output)} group={{ type: "tokens" }} {...chosen} />
         <Figure

@@ -88,6 +88,9 @@ const valueColumn = (title: string): Column<NodeVisit> => ({
   cell: (visit) => <Value result={visit.result} />,
 });
 
+/** Visits of an answer. Listing the threads costs an answer with few visits the same as one with many. */
+const ANSWER = 2000;
+
 function Desk({ place }: { place: ProbePlace }) {
   const graphId = useSession((session) => session.graphId);
   const names = useIds("key");
@@ -111,7 +114,7 @@ function Desk({ place }: { place: ProbePlace }) {
               ...(place.to !== undefined && { to: place.to }),
               expression: text,
               graphId,
-              limit: 500,
+              limit: ANSWER,
               ...(after !== undefined && { after }),
             });
             return { rows: visits, progress };

@@ -13,7 +13,7 @@ import type { Query } from "./query";
 import { summaryOf } from "./summary";
 
 /** Why a moment was found, and who ran in its step. */
-export function matchText(moment: MomentFound): string {
+function matchText(moment: MomentFound): string {
   const place = moment.pointer?.slice(1) ?? reasonText(moment.reason);
   const by = moment.nodes.length > 0 ? t("query.by", { node: nodeList(moment.nodes) }) : t("query.byInput");
   const more = moment.more > 0 ? [tn("query.moreOne", "query.more", moment.more)] : [];

@@ -64,7 +64,7 @@ function Asked({ asked: { report } }: { asked: HotEditAsked }) {
             {t("hotEdit.recorded")}
           </Button>
           {/* At the left, and last: a tooltip of what is focused first would take the first Escape. */}
-          <span className="order-first mr-auto">
+          <span className="order-first mr-auto self-center">
             <CopyAnswer text={() => hotEditText(report, renamed)} />
           </span>
         </>

@@ -1,9 +1,9 @@
 /** The storage dialog with its tabs, and the two small questions that menus ask. */
 import { Database, HardDrive, ShieldCheck, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
-import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
+import { FormDialog } from "../../components/FormDialog";
 import { Tabs } from "../../components/Tabs";
 import { TextArea, TextField } from "../../components/TextField";
 import { rpc } from "../../ipc/client";
@@ -87,7 +87,6 @@ function BookmarkDialog({ threadId, checkpointId, name, note, onClose }: Bookmar
   const [text, setText] = useState(name);
   const [about, setAbout] = useState(note);
   const set = async () => {
-    if (text.trim() === "") return;
     try {
       await rpc("thread.bookmark", {
         threadId,
@@ -101,41 +100,28 @@ function BookmarkDialog({ threadId, checkpointId, name, note, onClose }: Bookmar
     }
   };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={t(name === "" ? "storage.bookmark.title" : "storage.bookmark.editTitle")}
       description={t("storage.bookmark.text")}
+      save={t(name === "" ? "storage.bookmark.set" : "storage.bookmark.save")}
+      isDone={text.trim() !== ""}
+      onSave={() => void set()}
+      className="gap-3"
       data-testid={storageIds.bookmark}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("storage.cancel")}</Button>
-          <Button variant="primary" disabled={text.trim() === ""} onClick={() => void set()}>
-            {t(name === "" ? "storage.bookmark.set" : "storage.bookmark.save")}
-          </Button>
-        </>
-      }
     >
-      <form
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void set();
-        }}
-      >
-        <Field label={t("storage.bookmark.name")}>
-          <TextField value={text} onChange={setText} data-testid={storageIds.bookmarkName} />
-        </Field>
-        <Field label={t("storage.bookmark.note")}>
-          <TextArea
-            value={about}
-            onChange={setAbout}
-            minRows={3}
-            maxRows={10}
-            data-testid={storageIds.bookmarkNote}
-          />
-        </Field>
-      </form>
-    </Dialog>
+      <Field label={t("storage.bookmark.name")}>
+        <TextField value={text} onChange={setText} data-testid={storageIds.bookmarkName} />
+      </Field>
+      <Field label={t("storage.bookmark.note")}>
+        <TextArea
+          value={about}
+          onChange={setAbout}
+          minRows={3}
+          maxRows={10}
+          data-testid={storageIds.bookmarkNote}
+        />
+      </Field>
+    </FormDialog>
   );
 }

@@ -6,9 +6,8 @@ import { knownKinds } from "../../canvas/kinds";
 import { MiniGraph } from "../../canvas/MiniGraph";
 import { isFrame, withHeld } from "../../canvas/notes";
 import { scene } from "../../canvas/scene";
-import { Button } from "../../components/Button";
-import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
+import { FormDialog } from "../../components/FormDialog";
 import { TextArea, TextField } from "../../components/TextField";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
@@ -83,7 +82,6 @@ function SaveBlock({ asked: { folder, plan, name: proposed } }: { asked: Asked }
   const text = { name: name.trim(), description: description.trim() };
   const picture = useMemo(() => recordsOf(plan, NO_TEXT), [plan]);
   const confirm = () => {
-    if (unnamed || busy) return;
     setBusy(true);
     setProblem(null);
     saveBlock(folder, text, recordsOf(plan, text), there !== undefined).then(
@@ -107,27 +105,16 @@ function SaveBlock({ asked: { folder, plan, name: proposed } }: { asked: Asked }
     );
   };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={close}
       title={t("blocks.save.title")}
       description={tn("blocks.save.one", "blocks.save.many", plan.nodes.length)}
-      size="small"
+      save={t(there ? "blocks.save.update" : "blocks.save.confirm")}
+      isDone={!unnamed}
+      busy={busy}
+      onSave={confirm}
+      saveTestId={structureIds.blockConfirm}
       data-testid={structureIds.block}
-      actions={
-        <>
-          <Button onClick={close}>{t("forms.cancel")}</Button>
-          <Button
-            variant="primary"
-            busy={busy}
-            disabled={unnamed}
-            onClick={confirm}
-            data-testid={structureIds.blockConfirm}
-          >
-            {t(there ? "blocks.save.update" : "blocks.save.confirm")}
-          </Button>
-        </>
-      }
     >
       <div className="flex flex-col gap-3">
         <div className="h-28 rounded-md border border-line bg-canvas p-2">
@@ -137,12 +124,7 @@ function SaveBlock({ asked: { folder, plan, name: proposed } }: { asked: Asked }
           label={t("blocks.save.name")}
           error={unnamed && name !== "" ? t("blocks.save.nameProblem") : undefined}
         >
-          <TextField
-            value={name}
-            onChange={setName}
-            onCommit={confirm}
-            data-testid={structureIds.blockName}
-          />
+          <TextField value={name} onChange={setName} data-testid={structureIds.blockName} />
         </Field>
         <Field label={t("blocks.save.description")} description={t("blocks.save.descriptionHelp")}>
           <TextArea
@@ -171,6 +153,6 @@ function SaveBlock({ asked: { folder, plan, name: proposed } }: { asked: Asked }
         </p>
       )}
       {problem && <ProblemNote problem={problem} />}
-    </Dialog>
+    </FormDialog>
   );
 }

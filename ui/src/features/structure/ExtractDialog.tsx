@@ -1,10 +1,9 @@
 /** Asks what a graph made of selected nodes is called, where it goes, and which state keys it shares. */
 import { TriangleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
-import { Button } from "../../components/Button";
 import { Checkbox } from "../../components/Checkbox";
-import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
+import { FormDialog } from "../../components/FormDialog";
 import { hintClass } from "../../components/recipes";
 import { TextField } from "../../components/TextField";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
@@ -80,7 +79,6 @@ function Extract({ plan }: { plan: Extraction }) {
   const nameProblem = nodeNameProblem(doc, node.trim());
   const fileProblem = /^[^\\/]*[^\\/.\s][^\\/]*$/.test(file) ? null : t("structure.extract.fileProblem");
   const confirm = () => {
-    if (nameProblem !== null || fileProblem !== null || busy) return;
     setBusy(true);
     setProblem(null);
     const choice = { node: node.trim(), name: nameOf(node), file: withEnding(file.trim()), given, taken };
@@ -90,52 +88,31 @@ function Extract({ plan }: { plan: Extraction }) {
     });
   };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={close}
       title={t("structure.extract.title")}
       description={tn("structure.extract.one", "structure.extract.many", plan.nodes.length)}
       size="medium"
+      save={t("structure.extract.confirm")}
+      isDone={nameProblem === null && fileProblem === null}
+      busy={busy}
+      onSave={confirm}
+      saveTestId={structureIds.extractConfirm}
       data-testid={structureIds.extract}
-      actions={
-        <>
-          <Button onClick={close}>{t("forms.cancel")}</Button>
-          <Button
-            variant="primary"
-            busy={busy}
-            disabled={nameProblem !== null || fileProblem !== null}
-            onClick={confirm}
-            data-testid={structureIds.extractConfirm}
-          >
-            {t("structure.extract.confirm")}
-          </Button>
-        </>
-      }
     >
       <div className="grid grid-cols-2 gap-3">
         <Field
           label={t("structure.extract.name")}
           error={nameProblem === null ? undefined : t(`canvas.name.${nameProblem}`, { name: node })}
         >
-          <TextField
-            value={node}
-            onChange={setNode}
-            onCommit={confirm}
-            data-testid={structureIds.extractName}
-          />
+          <TextField value={node} onChange={setNode} data-testid={structureIds.extractName} />
         </Field>
         <Field
           label={t("structure.extract.file")}
           description={t("structure.extract.fileHelp")}
           error={fileProblem ?? undefined}
         >
-          <TextField
-            value={file}
-            mono
-            onChange={setFile}
-            onCommit={confirm}
-            data-testid={structureIds.extractFile}
-          />
+          <TextField value={file} mono onChange={setFile} data-testid={structureIds.extractFile} />
         </Field>
       </div>
       <Keys keys={plan.keys} given={given} taken={taken} onGiven={setGiven} onTaken={setTaken} />
@@ -146,7 +123,7 @@ function Extract({ plan }: { plan: Extraction }) {
         </p>
       )}
       {problem && <ProblemNote problem={problem} />}
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -31,6 +31,8 @@ export const formsIds = {
   inspector: "inspector",
   inspectorName: "inspector-name",
   inspectorGraphName: "inspector-graph-name",
+  contextSection: "context-section",
+  contextAdd: "context-add",
   inspectorDelete: "inspector-delete",
   inspectorConfig: "inspector-config",
   inspectorPolicy: "inspector-policy",

@@ -184,6 +184,20 @@ export const problems: Readonly<Record<string, string>> = {
   "The example sets": "示例设置了",
   "The example sets `{name}`, which `input` does not allow.": "示例设置了 `{name}`，但 `input` 不允许它。",
   "Add `{name}` to `input`, or remove it from the example.": "把 `{name}` 加入 `input`，或从示例中删除。",
+  "A set of context values is an object with a `name` of at most {most} characters and a `values` object.":
+    "一组上下文值是一个带有 `name`（最多 {most} 个字符）和 `values` 对象的对象。",
+  'Write { "name": "…", "values": { … } }, or delete it.':
+    '请写成 { "name": "…", "values": { … } }，或将其删除。',
+  "There are two sets of context values with the name `{name}`.": "有两组上下文值的名称都是 `{name}`。",
+  "Give one another name; the first is used.": "为其中一组更改名称；使用的是第一组。",
+  "There are {count} sets of context values, and {most} at most.":
+    "有 {count} 组上下文值，最多允许 {most} 组。",
+  "Remove those that are not needed.": "移除不需要的那些。",
+  "The set `{set}` of context values has `{field}`, and the context has no such field.":
+    "上下文值 `{set}` 中有 `{field}`，但上下文没有这个字段。",
+  "Did you mean `{other}`? Otherwise declare `{field}` in `context`.":
+    "你是否想用 `{other}`？否则请在 `context` 中声明 `{field}`。",
+  "Declare `{field}` in `context`, or remove it here.": "在 `context` 中声明 `{field}`，或在此处移除它。",
   "There are {count} invariants here; {most} are the most.": "这里有 {count} 个不变量；最多 {most} 个。",
   "Join some of them with `and`, or remove them.": "用 `and` 合并其中一些，或将其删除。",
   "An invariant must be an object, and is {found}.": "不变量必须是对象，实际是{found}。",
@@ -506,6 +520,9 @@ export const problems: Readonly<Record<string, string>> = {
   "{path} has no MCP server `{server}`": "{path} 没有 MCP 服务器 `{server}`",
   "the MCP server `{server}` needs the secret or environment variable {variable}, which has no value":
     "MCP 服务器 `{server}` 需要密钥或环境变量 {variable}，但它没有值",
+  "the secret {variable} has several lines, and the header {header} of the MCP server `{server}` takes one":
+    "密钥 {variable} 有多行，而 MCP 服务器 `{server}` 的标头 {header} 只接受一行",
+  "Name a secret of one line in the header, such as a token": "在标头中使用只有一行的密钥，例如令牌",
   "the MCP server `{server}` has no tool `{tool}`": "MCP 服务器 `{server}` 没有工具 `{tool}`",
   "two tools are called `{tool}`, and one of them is of the MCP server `{server}`":
     "有两个工具名为 `{tool}`，其中一个属于 MCP 服务器 `{server}`",
@@ -587,14 +604,16 @@ export const problems: Readonly<Record<string, string>> = {
   "Node `{node}` is disabled, and where its run goes on is not chosen.":
     "节点 `{node}` 已停用，但没有选择运行从哪里继续。",
   "a label or a list of labels": "标签或标签列表",
-  "Node `{left}` runs once per item, and each run overwrites `{key}`.":
-    "节点 `{left}` 对每个列表项运行一次，每次都会覆盖 `{key}`。",
+  "Node `{node}` runs once per item, and each run overwrites `{key}`.":
+    "节点 `{node}` 对每个列表项运行一次，每次都会覆盖 `{key}`。",
   "Give `{key}` a reducer such as `append`, or write another key.":
     "为 `{key}` 设置归约函数，例如 `append`，或写入其他键。",
-  "Nodes `{left}` and `{right}` run in the same step and both overwrite `{key}`.":
-    "节点 `{left}` 和 `{right}` 在同一步运行，并且都覆盖 `{key}`。",
+  "Nodes that run in the same step overwrite `{key}`: {names}.":
+    "同一步中运行的节点都会覆盖 `{key}`：{names}。",
+  "Nodes that run in the same step overwrite `{key}`: {names} and {more} more.":
+    "同一步中运行的节点都会覆盖 `{key}`：{names}，另有 {more} 个。",
   "Give `{key}` a reducer, or let the nodes run one after the other.":
-    "为 `{key}` 设置归约函数，或让这两个节点先后运行。",
+    "为 `{key}` 设置归约函数，或让这些节点先后运行。",
   "There is no node `{node}`.": "没有节点 `{node}`。",
   "Choose a node of the graph.": "选择图中的一个节点。",
   "What the node reads may change, and its result is kept for ever.":
@@ -750,6 +769,10 @@ export const problems: Readonly<Record<string, string>> = {
   "The file in the last commit is no graph.": "上次提交中的文件不是图。",
   "A file that git keeps elsewhere (Git LFS) cannot be compared.":
     "由 git 另外存放的文件（Git LFS）无法比较。",
+  "That version is too large for a graph.": "该版本太大，不能作为图。",
+  "The history of the file is too long to be listed.": "文件的历史过长，无法列出。",
+  "Look at it with git.": "用 git 查看。",
+  "Git could not read the history of the file: {why}": "Git 无法读取文件的历史：{why}",
   "Git did not answer in time.": "Git 没有及时响应。",
   "See whether git works in this folder.": "检查 git 在此文件夹中能否工作。",
   "The repository of {path} belongs to another user, and git does not read it.":

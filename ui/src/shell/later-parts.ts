@@ -1,0 +1,21 @@
+/** Parts of the window that its start does without, in a file of their own. */
+export { Dialogs } from "./Dialogs";
+export { NestedCanvas } from "../canvas/NestedCanvas";
+export { VersionCanvas } from "../canvas/VersionCanvas";
+export { ComparePanel } from "../features/compare";
+export { FindPanel } from "../features/find";
+export { ForksPanel } from "../features/forks";
+export { ChangesPanel, ConflictView } from "../features/git";
+export { AnswerBanner, InboxPage } from "../features/inbox";
+export { OutlinePanel } from "../features/outline/OutlinePanel";
+export { ProblemsPanel } from "../features/problems/ProblemsPanel";
+export { Reader } from "../features/result";
+export { RunPanel } from "../features/run";
+export { StatePanel } from "../features/state-schema/StatePanel";
+export { StateInspector } from "../features/state-view";
+export { StreamPanel, MessagesPanel } from "../features/stream";
+export { ThreadsPanel } from "../features/threads";
+export { TimelinePanel } from "../features/timeline";
+export { TracePanel, HeatLegend } from "../features/trace";
+export { VersionsPanel } from "../features/versions";
+export { WhatIfPanel } from "../features/what-if";
