@@ -1,5 +1,6 @@
 /** What another program does on the same data folder is seen in an open page, without anything being asked of the page. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Page } from "@playwright/test";
 import { expect, test, type Superstep } from "./superstep";
@@ -176,6 +177,40 @@ test("a graph reverted in one window is its file in the other, and undo brings t
   await expect(question(page)).toHaveText("Mine?");
   await expect.poll(stored).toContain("Mine?");
   await look(other);
+  await expect(question(other)).toHaveText("Mine?");
+  await other.close();
+});
+
+test("a kill takes no edit of two windows, and what was typed meanwhile is joined", async ({ app, page }) => {
+  const ask = (question: string) => ({ kind: "ask", config: { question, into: "verdict" } });
+  const path = await app.openGraph({ ...graph, nodes: { review: ask("Pay?"), check: ask("Sure?") } });
+  const onDisk = readFileSync(path, "utf8");
+  const question = (window: Page) => window.locator('[data-testid="field-/config/question"]').getByRole("textbox");
+  const select = (window: Page, node: string) => window.locator(`[data-testid="node-${node}"]`).click();
+  const kept = async () => JSON.stringify(await app.rpc("graph.open", { path }));
+  const other = await page.context().newPage();
+  await other.goto(app["server"].url);
+  await select(page, "review");
+  await question(page).fill("Mine?");
+  await expect.poll(kept).toContain("Mine?");
+  await select(other, "check");
+  await question(other).fill("Theirs?");
+  await expect.poll(kept).toContain("Theirs?");
+
+  await app.kill();
+  for (const window of [page, other])
+    await expect(window.locator('[data-testid="connection-lost"]')).toContainText("is not responding");
+  await question(other).fill("Theirs, typed meanwhile?");
+  await app.startAgain();
+  for (const window of [page, other]) await expect(window.locator('[data-testid="connection-lost"]')).toHaveCount(0);
+  await expect.poll(kept).toContain("Theirs, typed meanwhile?");
+  expect(await kept()).toContain("Mine?");
+  expect(readFileSync(path, "utf8"), "nobody saved").toBe(onDisk);
+
+  await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+  await select(page, "check");
+  await expect(question(page)).toHaveText("Theirs, typed meanwhile?");
+  await select(other, "review");
   await expect(question(other)).toHaveText("Mine?");
   await other.close();
 });

@@ -164,3 +164,36 @@ test("a connection is set up, tried, changed and removed", async ({ app, page })
     server.close();
   }
 });
+
+test("the price of a model whose connection is gone is still listed, and can be changed and removed", async ({ app, page }) => {
+  const file = join(app["data"], "models.json");
+  const connections = { office: { provider: "openai", base_url: "http://127.0.0.1:9/v1" } };
+  writeFileSync(file, JSON.stringify({ connections, prices: { "office::small": { input: 1, output: 2 } } }));
+  const prices = () => JSON.parse(readFileSync(file, "utf8")).prices ?? {};
+  await app.open();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("Model connections");
+  await page.keyboard.press("Enter");
+  const row = app.id("price-of-office::small");
+  await expect(row).toContainText("office::small");
+  await page.getByRole("button", { name: "Remove office" }).click();
+  await app.id("confirm").click();
+  await expect(app.id("connections")).toContainText("No connections yet");
+  await expect(row).toHaveText("office::small12");
+
+  await row.getByRole("button", { name: "office::small" }).first().click();
+  await expect(app.id("price-model").and(page.locator("input")).or(app.id("price-model").locator("input"))).toHaveValue("office::small");
+  await app.id("price-output").and(page.locator("input")).or(app.id("price-output").locator("input")).fill("3");
+  await page.keyboard.press("Enter");
+  await expect(app.id("price")).toHaveCount(0);
+  await expect(row).toHaveText("office::small13");
+  expect(prices()["office::small"]).toEqual({ input: 1, output: 3 });
+  await page.reload();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("Model connections");
+  await page.keyboard.press("Enter");
+  await expect(row).toHaveText("office::small13");
+  await row.getByRole("button", { name: "office::small" }).last().click();
+  await expect(row).toHaveCount(0);
+  expect(prices()).toEqual({});
+});

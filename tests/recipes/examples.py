@@ -265,14 +265,14 @@ PANEL = Recipe(
             '/** An example. */\nexport { ExamplePanel } from "./ExamplePanel";\n',
         ),
         Behind(
-            "ui/src/shell/Shell.tsx",
-            'import { TimelinePanel } from "../features/timeline";\n',
-            'import { ExamplePanel } from "../features/example";\n',
+            "ui/src/shell/later-parts.ts",
+            'export { TimelinePanel } from "../features/timeline";\n',
+            'export { ExamplePanel } from "../features/example";\n',
         ),
         Behind(
             "ui/src/shell/Shell.tsx",
-            '        { id: "timeline", label: t("shell.tab.timeline"), content: <TimelinePanel /> },\n',
-            '        { id: "example", label: t("shell.tab.example"), content: <ExamplePanel /> },\n',
+            '        { id: "timeline", label: t("shell.tab.timeline"), content: <Later part="TimelinePanel" /> },\n',
+            '        { id: "example", label: t("shell.tab.example"), content: <Later part="ExamplePanel" /> },\n',
         ),
         Behind(
             "ui/src/shell/shell-commands.ts",
