@@ -23,3 +23,22 @@ test("a pattern shows its picture in the palette and in the search", async ({ ap
   await page.keyboard.press("Enter");
   await expect(app.node("increment")).toBeVisible();
 });
+
+test("what is typed into the palette right after the start runs when its dialog has come", async ({ app, page }) => {
+  let deliver = () => {};
+  const held = new Promise<void>((done) => (deliver = done));
+  await page.route("**/assets/later-parts-*.js", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await app.open();
+  const palette = app.id("command-palette");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("Dashboard");
+  await page.keyboard.press("Enter");
+  await expect(palette.getByRole("listbox")).toHaveAttribute("aria-busy", "true");
+  await expect(palette.getByRole("combobox")).toHaveValue("Dashboard");
+  deliver();
+  await expect(app.id("overview")).toContainText("No runs");
+  await expect(palette).toBeHidden();
+});

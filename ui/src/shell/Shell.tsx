@@ -20,7 +20,7 @@ import { StartScreen } from "../features/start/StartScreen";
 import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
-import { followAbsent, runCommand } from "../state/commands";
+import { followComing } from "../state/commands";
 import { shortcutOf } from "../state/keymap";
 import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side, type Sized } from "../state/session";
 import { useVersionOf } from "../state/shown-version";
@@ -75,20 +75,13 @@ export function Shell() {
 
 /** Reads what the start did without, a moment after it. */
 function useLaterParts(started: boolean): void {
+  // The command of a key or a button may come with a dialog that is not there yet.
+  useEffect(() => followComing(() => (areRead() ? null : readParts())), []);
   useEffect(() => {
     if (!started) return undefined;
     // A panel that is shown says what went wrong; the next one asks again.
     const rest = setTimeout(() => void readParts().catch(console.error), REST_MS);
-    // The command of a key or a button may come with a dialog that is not there yet.
-    const stop = followAbsent((ids) => {
-      if (areRead()) return false;
-      void readParts().then(() => ids.some(runCommand), console.error);
-      return true;
-    });
-    return () => {
-      clearTimeout(rest);
-      stop();
-    };
+    return () => clearTimeout(rest);
   }, [started]);
 }
 

@@ -18,7 +18,7 @@ import { StorageDialogs } from "../features/storage";
 import { TrustDialogs } from "../features/trust";
 import { replaceHost } from "../ipc/client";
 import { formsIds } from "../lib/testIds";
-import { allCommands, registerCommand, runCommand } from "../state/commands";
+import { allCommands, followComing, registerCommand, runCommand } from "../state/commands";
 import { fakeHost } from "../test/fakeHost";
 import { registerShellCommands } from "./shell-commands";
 import { MENU } from "./TitleBar";
@@ -183,5 +183,32 @@ describe("the command palette", () => {
     fireEvent.keyDown(input, { key: "ArrowDown" });
     fireEvent.keyDown(input, { key: "Enter" });
     await vi.waitFor(() => expect(destroy).toHaveBeenCalledOnce());
+  });
+
+  it("holds Enter until the commands that are yet to come are there", async () => {
+    let come: Promise<void> | null = null;
+    let arrive = () => {};
+    come = new Promise((done) => {
+      arrive = done;
+    });
+    undo.push(followComing(() => come));
+    const other = vi.fn();
+    const meant = vi.fn();
+    undo.push(registerCommand({ id: "x", title: "Zinc or zirconia", group: "x", run: other }));
+    vi.stubGlobal("requestAnimationFrame", (run: () => void) => setTimeout(run, 0));
+    render(<CommandPalette />);
+    runCommand("palette.open");
+    const input = await screen.findByRole("combobox");
+    fireEvent.change(input, { target: { value: "zirconia" } });
+    fireEvent.keyDown(input, { key: "Enter" });
+    await new Promise((done) => setTimeout(done, 20));
+    expect(other).not.toHaveBeenCalled();
+
+    undo.push(registerCommand({ id: "y", title: "Zirconia", group: "x", run: meant }));
+    come = null;
+    arrive();
+    await vi.waitFor(() => expect(meant).toHaveBeenCalledOnce());
+    expect(other).not.toHaveBeenCalled();
+    expect(screen.queryByRole("combobox")).toBeNull();
   });
 });

@@ -43,23 +43,35 @@ function find(id: string): Command | undefined {
   return commands.findLast((command) => command.id === id);
 }
 
-let onAbsent: (ids: readonly string[]) => boolean = () => false;
+/** When commands that are yet to come are there: asks for them. Nothing when all are there. */
+type Coming = () => Promise<void> | null;
 
-/**
- * Says what becomes of commands that are run before there are any of those names: the part that brings them may be yet to
- * come. Answers whether one of them will be run.
- */
-export function followAbsent(absent: (ids: readonly string[]) => boolean): () => void {
-  onAbsent = absent;
+const NONE: Coming = () => null;
+let coming = NONE;
+
+/** Sets where commands come from that are not there at the start. */
+export function followComing(next: Coming): () => void {
+  coming = next;
   return () => {
-    onAbsent = () => false;
+    coming = NONE;
   };
+}
+
+/** Asks for commands that are yet to come. Nothing when all are there. */
+export const commandsToCome = (): Promise<void> | null => coming();
+
+/** Runs the first of commands that are not there, when they have come. Answers whether they are awaited. */
+function runLater(ids: readonly string[]): boolean {
+  const come = coming();
+  if (come === null) return false;
+  void come.then(() => ids.some(runCommand), console.error);
+  return true;
 }
 
 /** Runs a command by its id. Answers false when there is none or it cannot be run now. */
 export function runCommand(id: string): boolean {
   const command = find(id);
-  if (!command) return onAbsent([id]);
+  if (!command) return runLater([id]);
   if (command.enabled?.() === false) return false;
   command.run();
   return true;
@@ -109,7 +121,7 @@ export function dispatchKey(event: KeyboardEvent): boolean {
   // What cannot be run now is not run later either: only what is not there yet.
   const absent = bound.filter((id) => find(id) === undefined);
   const taken = bound.some((id) => !absent.includes(id) && runCommand(id));
-  if (!taken && !(absent.length > 0 && onAbsent(absent))) return false;
+  if (!taken && !(absent.length > 0 && runLater(absent))) return false;
   event.preventDefault();
   return true;
 }

@@ -26,7 +26,7 @@ import type { ThreadView } from "../../ipc/bindings/ThreadView";
 import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { registerCommand, useCommands } from "../../state/commands";
+import { commandsToCome, registerCommand, useCommands } from "../../state/commands";
 import { momentOf } from "../../state/moment-history";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
@@ -103,7 +103,10 @@ function CommandList({ close, focusBefore }: CommandListProps) {
   const entries = useEntries();
   const [query, setQuery] = useState("");
   // The entry that the person went to; until then the first one, when it may be chosen.
-  const [active, setActive] = useState<number | null>(null);
+  const [active, setActive] = useState<string | null>(null);
+  // Enter that was pressed before all commands were there: what is meant may be among those to come.
+  const [entered, setEntered] = useState(false);
+  const complete = useComplete();
   const listId = useId();
   const used = useMemo(() => lastUsed(), []);
 
@@ -111,7 +114,8 @@ function CommandList({ close, focusBefore }: CommandListProps) {
     () => [...typed(query), ...rankEntries(entries, query, used)],
     [entries, query, used],
   );
-  const chosen = active === null ? firstChosen(found, query) : Math.min(active, found.length - 1);
+  const at = active === null ? -1 : found.findIndex(({ id }) => id === active);
+  const chosen = at === -1 ? firstChosen(found, query) : at;
   useEffect(() => {
     document.getElementById(`${listId}${chosen}`)?.scrollIntoView({ block: "nearest" });
   }, [chosen, listId, found]);
@@ -130,14 +134,20 @@ function CommandList({ close, focusBefore }: CommandListProps) {
     },
     [close, focusBefore],
   );
+  useEffect(() => {
+    if (entered && complete) run(found[chosen]);
+    // What is found at that moment counts.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [complete]);
+  const goTo = (index: number) => setActive(found.at(index % Math.max(1, found.length))?.id ?? null);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "ArrowDown") setActive((chosen + 1) % Math.max(1, found.length));
-    else if (event.key === "ArrowUp")
-      setActive((Math.max(chosen, 0) - 1 + found.length) % Math.max(1, found.length));
-    else if (event.key === "Home" && event.ctrlKey) setActive(0);
-    else if (event.key === "End" && event.ctrlKey) setActive(found.length - 1);
-    else if (event.key === "Enter") run(found[chosen]);
-    else return;
+    if (event.key === "ArrowDown") goTo(chosen + 1);
+    else if (event.key === "ArrowUp") goTo(Math.max(chosen, 0) - 1);
+    else if (event.key === "Home" && event.ctrlKey) goTo(0);
+    else if (event.key === "End" && event.ctrlKey) goTo(-1);
+    else if (event.key !== "Enter") return;
+    else if (complete) run(found[chosen]);
+    else setEntered(true);
     event.preventDefault();
   };
   return (
@@ -157,6 +167,7 @@ function CommandList({ close, focusBefore }: CommandListProps) {
         onChange={(event) => {
           setQuery(event.target.value);
           setActive(null);
+          setEntered(false);
         }}
       />
       <div
@@ -164,8 +175,9 @@ function CommandList({ close, focusBefore }: CommandListProps) {
         role="listbox"
         id={listId}
         aria-label={t("forms.command.label")}
+        aria-busy={!complete}
       >
-        {found.length === 0 && (
+        {complete && found.length === 0 && (
           <p className="not-empty:py-2 not-empty:px-3 not-empty:text-xs/inherit not-empty:text-text-2">
             {t("forms.command.none")}
           </p>
@@ -181,7 +193,7 @@ function CommandList({ close, focusBefore }: CommandListProps) {
             data-testid={formsIds.commandEntry(entry.id)}
             onPointerMove={(event) => {
               // A list that comes up under a resting pointer is not pointed at.
-              if (event.movementX !== 0 || event.movementY !== 0) setActive(index);
+              if (event.movementX !== 0 || event.movementY !== 0) setActive(entry.id);
             }}
             onClick={() => run(entry)}
           >
@@ -228,6 +240,17 @@ function typed(query: string): Entry[] {
       },
     },
   ];
+}
+
+/** Whether all commands are there. Asks for those to come. */
+function useComplete(): boolean {
+  const [complete, setComplete] = useState(() => commandsToCome() === null);
+  useEffect(() => {
+    const done = () => setComplete(true);
+    // Without the others, what is there can be run.
+    commandsToCome()?.then(done, done);
+  }, []);
+  return complete;
 }
 
 function useEntries(): Entry[] {
