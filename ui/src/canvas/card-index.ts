@@ -30,6 +30,8 @@ import { Spread, type CardSize } from "./spread";
 interface CardItem extends Box {
   readonly name: string;
   readonly rect: Rect;
+  /** It is a frame behind the cards. */
+  readonly behind: boolean;
 }
 
 /** By frame, the nodes that it held when it was folded. */
@@ -67,8 +69,10 @@ export class CardIndex {
   /** Named ports by node, until the node or an edge of it changes. */
   #ports = new Map<string, Ports>();
   #portsBefore = new Map<string, Ports>();
-  /** How many nodes have a place of their own; null until it is counted. */
-  #placed: number | null = null;
+  /** Sizes of cards, until something of a node or an edge changes that is not its place. */
+  #sizes = new Map<string, CardSize>();
+  /** The nodes that have a place of their own. */
+  #placed = new Set<string>();
 
   constructor(doc: GraphDocument) {
     this.#doc = doc;
@@ -78,6 +82,7 @@ export class CardIndex {
   show(fields: ReadonlyMap<string, readonly string[]>): boolean {
     if (same(Object.fromEntries(fields), Object.fromEntries(this.#shown))) return false;
     this.#shown = fields;
+    this.#sizes.clear();
     return true;
   }
 
@@ -170,6 +175,7 @@ export class CardIndex {
   /** Takes which frames are folded; answers whether other nodes are drawn than before, which needs a rebuild. */
   fold(folds: Folds = this.#folds): boolean {
     if (folds.size === 0 && this.#folds.size === 0) return false;
+    if (this.#folds !== folds) this.#sizes.clear();
     this.#folds = folds;
     const holders = this.#findHolders();
     const frames = [...folds.keys()].filter((name) => this.isFolded(name)).join("\n");
@@ -249,7 +255,16 @@ export class CardIndex {
   }
 
   /** The size of a card that is not expanded. */
-  sizeOf(name: string): { width: number; height: number } {
+  sizeOf(name: string): CardSize {
+    let size = this.#sizes.get(name);
+    if (size === undefined) {
+      size = this.#measured(name);
+      this.#sizes.set(name, size);
+    }
+    return size;
+  }
+
+  #measured(name: string): CardSize {
     if (name === START || name === END) return { width: PILL_WIDTH, height: PILL_HEIGHT };
     if (this.isFolded(name)) return { width: NODE_WIDTH, height: HEAD };
     const height = cardHeight(this.bodyOf(name));
@@ -263,39 +278,32 @@ export class CardIndex {
   }
 
   /** Cards that something new or a line would lie on; frames are behind all of them. */
-  standingIn = (area: Box): CardItem[] =>
-    this.#tree.search(area).filter(({ name }) => !this.liesBehind(name));
+  standingIn = (area: Box): CardItem[] => this.#tree.search(area).filter(({ behind }) => !behind);
 
   /** The topmost node under a point. */
   at(point: Point): string | null {
     const hits = this.#tree.search({ minX: point.x, minY: point.y, maxX: point.x, maxY: point.y });
-    return (hits.findLast(({ name }) => !this.liesBehind(name)) ?? hits.at(-1))?.name ?? null;
+    return (hits.findLast(({ behind }) => !behind) ?? hits.at(-1))?.name ?? null;
   }
 
   /** How many nodes have a place of their own. */
-  placedCount(): number {
-    this.#placed ??= this.#countPlaced();
-    return this.#placed;
+  get placedCount(): number {
+    return this.#placed.size;
   }
 
-  forgetPlaced(): void {
-    this.#placed = null;
+  /** Takes that a node or its place is new, another one or gone. */
+  notePlaced(name: string): void {
+    if (this.#exists(name) && positionOf(this.#doc.get(`layout:${name}`))) this.#placed.add(name);
+    else this.#placed.delete(name);
   }
 
-  #countPlaced(): number {
-    let count = 0;
-    for (const name of this.#doc.names("layout")) {
-      if (
-        (name === START || name === END || this.#doc.has(`node:${name}`)) &&
-        positionOf(this.#doc.get(`layout:${name}`))
-      ) {
-        count += 1;
-      }
-    }
-    return count;
+  #exists(name: string): boolean {
+    return name === START || name === END || this.#doc.has(`node:${name}`);
   }
 
-  forgetPorts(): void {
+  /** Forgets what stands on cards, after anything but their places has changed. */
+  forgetBodies(): void {
+    this.#sizes.clear();
     this.#portsBefore = this.#ports;
     this.#ports = new Map();
   }
@@ -305,20 +313,25 @@ export class CardIndex {
     const before = this.#ports.get(name);
     const rect = this.ownRect(name);
     if (before === undefined || rect === undefined || !same(before, portsOf(this.#doc, name))) return false;
-    const { width, height } = this.sizeOf(name);
+    const { width, height } = this.#measured(name);
     return rect.width === width && rect.height === height;
   }
 
+  #itemOf(name: string, rect: Rect): CardItem {
+    return { name, rect, behind: this.liesBehind(name), ...boxOf(rect) };
+  }
+
   rebuild(): void {
-    this.forgetPorts();
-    this.forgetPlaced();
     this.#rects = new Map();
+    this.#placed = new Set();
     const names = [START, ...this.#doc.names("node"), END];
     const missing: string[] = [];
     for (const name of names) {
       const position = positionOf(this.#doc.get(`layout:${name}`));
-      if (position) this.#rects.set(name, { ...position, ...this.sizeOf(name) });
-      else missing.push(name);
+      if (position) {
+        this.#rects.set(name, { ...position, ...this.sizeOf(name) });
+        this.#placed.add(name);
+      } else missing.push(name);
     }
     if (missing.length > 0) {
       placeMissing(this.#doc, missing, this.#rects, (name) => this.sizeOf(name));
@@ -333,16 +346,15 @@ export class CardIndex {
     }
     this.#spreadOut();
     this.#items = new Map();
-    for (const [name, rect] of this.#rects) this.#items.set(name, { name, rect, ...boxOf(rect) });
+    for (const [name, rect] of this.#rects) this.#items.set(name, this.#itemOf(name, rect));
     this.#tree = new RBush<CardItem>().load([...this.#items.values()]);
   }
 
   place(name: string): void {
     const old = this.#items.get(name);
     if (old) this.#tree.remove(old);
-    const exists = name === START || name === END || this.#doc.has(`node:${name}`);
     const position = positionOf(this.#doc.get(`layout:${name}`));
-    if (!exists || !position) {
+    if (!this.#exists(name) || !position) {
       this.#items.delete(name);
       this.#rects.delete(name);
       this.#filed.delete(name);
@@ -357,7 +369,7 @@ export class CardIndex {
     if (this.#spread !== null) this.#filed.set(name, own);
     const rect = this.#drawn(name, own);
     this.#rects.set(name, rect);
-    const item: CardItem = { name, rect, ...boxOf(rect) };
+    const item = this.#itemOf(name, rect);
     this.#items.set(name, item);
     this.#tree.insert(item);
   }

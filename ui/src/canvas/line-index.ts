@@ -4,7 +4,7 @@
  */
 import RBush from "rbush";
 import type { GraphDocument } from "../document/document";
-import { errorEdge, errorNode, errorTarget } from "../document/error-ways";
+import { errorEdge, errorNode, errorTarget, errorWayOf } from "../document/error-ways";
 import { allPorts } from "../document/ports";
 import { edgeOf, type EdgePath } from "../document/types";
 import { besidesOf } from "./wire-label-fallback";
@@ -107,7 +107,9 @@ export class LineIndex {
     this.#fans.clear();
     const items: LineItem[] = [];
     this.#failuresTo.clear();
-    const failures = this.#doc.names("node").filter((name) => this.noteError(name));
+    const failures = this.#doc
+      .names("node")
+      .filter((name) => errorWayOf(this.#doc.get(`node:${name}`)) !== null && this.noteError(name));
     for (const edge of [...this.#doc.names("edge"), ...failures.map(errorEdge)]) {
       const own = this.#makeLines(edge);
       this.#items.set(edge, own);

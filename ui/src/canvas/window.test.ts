@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { GraphDocument } from "../document/document";
 import { addPath, setEdgeForm } from "../document/edge-edits";
 import * as edits from "../document/edits";
-import { reversed } from "../document/patch";
+import { op, reversed } from "../document/patch";
 import type { Json } from "../document/types";
 import { crosses, intersects, LABEL_X } from "./geometry";
 import { shapeOf } from "./line-path";
@@ -80,6 +80,39 @@ describe("Scene", () => {
       return patch;
     });
     for (const patch of done.reverse()) doc.apply(reversed(patch));
+    check();
+  });
+
+  it("follows a move of very many nodes, with what stands on their cards", () => {
+    const doc = grid(30, 20);
+    const cards = new Map([["assign", ["/set"]]]);
+    const scene = new Scene(doc);
+    scene.setCards(cards);
+    const check = () => {
+      const fresh = new Scene(doc);
+      fresh.setCards(cards);
+      expect(new Map([...scene.rects()].sort())).toEqual(new Map([...fresh.rects()].sort()));
+    };
+    const places = (by: number) =>
+      new Map(doc.names("node").map((name, index) => [name, { x: index * by, y: index * 40 }]));
+    doc.apply(edits.moveNodes(doc, places(300)));
+    check();
+    const config = { set: { x: "1", y: "2", z: "3" } };
+    const grown = doc.apply(edits.setField(doc, "node:n3", "/config", config));
+    doc.apply(edits.moveNodes(doc, places(310)));
+    check();
+    doc.apply(reversed(grown));
+    const gone = doc.apply(edits.deleteThings(doc, { nodes: ["n4"] }));
+    doc.apply(edits.moveNodes(doc, places(300)));
+    check();
+    // A node without a place is placed beside its neighbours, also when others have been moved.
+    doc.apply(reversed(gone));
+    doc.apply({ ops: [op("layout:n5", doc.get("layout:n5"), undefined)] });
+    check();
+    doc.apply(edits.moveNodes(doc, places(290)));
+    check();
+    scene.setCards(new Map());
+    cards.clear();
     check();
   });
 

@@ -67,6 +67,7 @@ export class Scene {
 
   /** Labels are words of another language now, and have other widths. */
   relabel(): void {
+    this.#cards.forgetBodies();
     this.#rebuild();
     this.#notify();
   }
@@ -298,6 +299,7 @@ export class Scene {
     if (all === null) {
       this.#jumps = null;
       this.#noteRecords();
+      this.#cards.forgetBodies();
       this.#rebuild();
       this.#notify();
       return;
@@ -307,7 +309,8 @@ export class Scene {
     const nodes = new Set<string>();
     const edges = new Set<string>();
     let renamed = false;
-    this.#cards.forgetPorts();
+    const moved = changed.every((id) => id.startsWith("layout:"));
+    if (!moved) this.#cards.forgetBodies();
     for (const id of changed) {
       const colon = id.indexOf(":");
       const section = id.slice(0, colon);
@@ -316,11 +319,11 @@ export class Scene {
       if (section === "node" && this.#lines.noteError(name)) edges.add(errorEdge(name));
       else if (section === "edge") edges.add(name);
       else if (id === "ids:node") renamed = true;
-      if (section === "layout" || section === "ids") this.#cards.forgetPlaced();
+      if (section === "layout" || section === "node") this.#cards.notePlaced(name);
     }
     if (nodes.size === 0 && edges.size === 0) return;
     // Where nodes stand says nothing of where they lead.
-    if (changed.some((id) => !id.startsWith("layout:"))) this.#jumps = null;
+    if (!moved) this.#jumps = null;
     // A frame may be gone, or what was in it; or what gives way to an expanded card does so from elsewhere.
     const grown = [...nodes].some((name) => this.#cards.expandedSize(name) !== undefined);
     if (this.#cards.fold() || grown) {
@@ -328,7 +331,7 @@ export class Scene {
       this.#notify();
       return;
     }
-    const unplaced = this.doc.names("node").length + 2 > this.#cards.placedCount();
+    const unplaced = this.doc.names("node").length + 2 > this.#cards.placedCount;
     if (unplaced && (renamed || edges.size > 0 || nodes.size > 0)) {
       // Positions of nodes without one depend on their neighbours.
       this.#rebuild();

@@ -29,6 +29,8 @@ interface Column {
   readonly names: string[];
   readonly left: number;
   right: number;
+  top: number;
+  bottom: number;
   /** Wires that lead on from here; null where no break may be. */
   bundle: number | null;
 }
@@ -49,7 +51,7 @@ export function wrapped(
   for (let count = 2; count <= MOST_ROWS; count += 1) {
     const rows = rowsOf(columns, bounds.width / count);
     const width = Math.max(...rows.map(widthOf));
-    const zoom = zoomOf(width, heightOf(rows, rects));
+    const zoom = zoomOf(width, heightOf(rows));
     const full = rows.every(
       (row, index) => widthOf(row) >= width * (index < rows.length - 1 ? LEAST_ROW : LEAST_LAST),
     );
@@ -63,11 +65,14 @@ function columnsOf(rects: ReadonlyMap<string, Rect>, wires: readonly Wire[]): Co
   const columns: Column[] = [];
   const place = new Map<string, number>();
   for (const [name, rect] of [...rects].sort((a, b) => a[1].x - b[1].x)) {
+    const [right, bottom] = [rect.x + rect.width, rect.y + rect.height];
     const last = columns.at(-1);
     if (last && rect.x < last.right) {
       last.names.push(name);
-      last.right = Math.max(last.right, rect.x + rect.width);
-    } else columns.push({ names: [name], left: rect.x, right: rect.x + rect.width, bundle: null });
+      last.right = Math.max(last.right, right);
+      last.top = Math.min(last.top, rect.y);
+      last.bottom = Math.max(last.bottom, bottom);
+    } else columns.push({ names: [name], left: rect.x, right, top: rect.y, bottom, bundle: null });
     place.set(name, columns.length - 1);
   }
   const begins: Wire[][] = columns.map(() => []);
@@ -136,15 +141,16 @@ function rowsOf(columns: readonly Column[], width: number): Column[][] {
   return rows;
 }
 
-const rectOf = (row: readonly Column[], rects: ReadonlyMap<string, Rect>) =>
-  union(row.flatMap(({ names }) => names.flatMap((name) => rects.get(name) ?? [])));
+const topOf = (row: readonly Column[]) => row.reduce((top, column) => Math.min(top, column.top), Infinity);
+
+const heightOfRow = (row: readonly Column[]) =>
+  row.reduce((bottom, column) => Math.max(bottom, column.bottom), -Infinity) - topOf(row);
 
 const gutterOf = (row: readonly Column[]) => GUTTER + GUTTER_WIRE * Math.min(24, row.at(-1)?.bundle ?? 0);
 
-function heightOf(rows: readonly Column[][], rects: ReadonlyMap<string, Rect>): number {
+function heightOf(rows: readonly Column[][]): number {
   return rows.reduce(
-    (sum, row, index) =>
-      sum + (rectOf(row, rects)?.height ?? 0) + (index < rows.length - 1 ? gutterOf(row) : 0),
+    (sum, row, index) => sum + heightOfRow(row) + (index < rows.length - 1 ? gutterOf(row) : 0),
     0,
   );
 }
@@ -157,14 +163,13 @@ function placed(
   const places = new Map<string, Point>();
   let top = bounds.y;
   for (const row of rows) {
-    const rect = rectOf(row, rects);
-    if (!rect) continue;
+    const [left, above] = [row[0]?.left ?? 0, topOf(row)];
     for (const { names } of row)
       for (const name of names) {
         const at = rects.get(name);
-        if (at) places.set(name, { x: at.x - rect.x + bounds.x, y: at.y - rect.y + top });
+        if (at) places.set(name, { x: at.x - left + bounds.x, y: at.y - above + top });
       }
-    top += rect.height + gutterOf(row);
+    top += heightOfRow(row) + gutterOf(row);
   }
   return places;
 }

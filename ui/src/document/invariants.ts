@@ -61,7 +61,7 @@ export function keepInvariants(document: GraphDocument): () => readonly Invarian
     if (kept === null) return;
     const before = records();
     const concerns = (id: string) =>
-      id.startsWith("ids:") || before.has(id) || listOf(document.get(id)).length > 0;
+      (id.startsWith("ids:") && before.size > 0) || before.has(id) || listOf(document.get(id)).length > 0;
     if (changed === null || [...changed].some(concerns)) kept = null;
   });
   return () => (kept ??= allInvariants(document));
