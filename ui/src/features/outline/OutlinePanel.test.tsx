@@ -2,11 +2,12 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { doc } from "../../document/store";
-import { END, START } from "../../document/types";
+import { op } from "../../document/patch";
+import { END, START, type Json } from "../../document/types";
 import { dispatchKey, registerCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { OutlinePanel } from "./OutlinePanel";
-import { rowsOf } from "./rows";
+import { Outline, rowsOf } from "./rows";
 
 Object.defineProperty(window, "PointerEvent", { value: MouseEvent, configurable: true });
 const NODES = 10_000;
@@ -92,6 +93,45 @@ it("rows of a route, a condition and a join say what leads there", () => {
     "c waits for a",
     "c",
   ]);
+});
+
+it("rows are the same list until something that they show is another one", () => {
+  const router = (label: string, note: string) => ({
+    kind: "router",
+    config: { ways: [{ label }], into: "way", note },
+  });
+  doc.reset([
+    { id: "doc", value: {} },
+    { id: "node:choose", value: router("left", "") },
+    { id: "node:a", value: { kind: "assign", config: {} } },
+    { id: "edge:1", value: { from: START, to: "choose" } },
+    { id: "layout:a", value: [0, 0] },
+  ]);
+  const outline = new Outline(doc);
+  const stop = outline.follow();
+  const set = (id: string, to: Json | undefined) => doc.apply({ ops: [op(id, doc.get(id), to)] });
+  let before = outline.rows();
+  const steps: [string, Json | undefined, boolean][] = [
+    ["layout:a", [40, 80], false],
+    ["node:choose", router("left", "Which way?"), false],
+    ["node:a", { kind: "assign", config: { set: { x: "1" } } }, false],
+    ["node:choose", router("right", "Which way?"), true],
+    ["edge:2", { from: "choose", route: "state.way", paths: { right: "a" } }, true],
+    ["node:a", { kind: "assign", config: {}, fallback: { to: END } }, true],
+    ["node:b", { kind: "assign", config: {} }, true],
+    ["layout:b", [1, 1], false],
+    ["node:b", undefined, true],
+  ];
+  for (const [id, to, changes] of steps) {
+    set(id, to);
+    const now = outline.rows();
+    expect(now !== before, `${id} ${JSON.stringify(to)}`).toBe(changes);
+    expect(now).toEqual(rowsOf(doc));
+    before = now;
+  }
+  stop();
+  set("node:c", { kind: "assign", config: {} });
+  expect(outline.rows(), "without following it looks at the version").toEqual(rowsOf(doc));
 });
 
 describe("what leaves a node that chooses", () => {

@@ -26,7 +26,7 @@ import { runCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { OutlineRow, type RowActions } from "./OutlineRow";
 import { usePicking } from "./picking";
-import { type Insides, rowsOf, wayOf, type Row } from "./rows";
+import { type Insides, Outline, wayOf, type Row } from "./rows";
 import { panelClass } from "../../components/recipes";
 
 /** Heights of rows, as in the stylesheet. */
@@ -114,17 +114,16 @@ function useInsideNodes(): Insides {
 
 export function OutlinePanel() {
   const insides = useInsideNodes();
-  const version = useDocumentVersion();
+  useDocumentVersion();
   const selection = useSession((state) => state.selection);
   const listId = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string | null>(null);
   const [renaming, setRenaming] = useState<string | null>(null);
-  const { rows, places } = useMemo(() => {
-    void version;
-    const made = rowsOf(doc, insides);
-    return { rows: made, places: new Map(made.map((row, index) => [row.id, index])) };
-  }, [version, insides]);
+  const outline = useMemo(() => new Outline(doc), []);
+  useEffect(() => outline.follow(), [outline]);
+  const rows = outline.rows(insides);
+  const places = useMemo(() => new Map(rows.map((row, index) => [row.id, index])), [rows]);
   const chosen = useMemo(
     () => ({ nodes: new Set(selection.nodes), edges: new Set(selection.edges) }),
     [selection],
@@ -203,11 +202,11 @@ export function OutlinePanel() {
         if (!deleteRow(row, picking.group(row))) return;
         useSession.getState().select({});
         // What stood below may be gone with it.
-        const left = rowsOf(doc, insides);
+        const left = outline.rows(insides);
         goTo(left[Math.min(at, left.length - 1)]);
       },
     }),
-    [places, goTo, picking, insides],
+    [places, goTo, picking, insides, outline],
   );
 
   const willReturn = useReturn(goTo, rows, current);

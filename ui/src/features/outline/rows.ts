@@ -3,7 +3,8 @@
  * graph that it runs, where that is expanded in place.
  */
 import type { GraphDocument } from "../../document/document";
-import { declaredWays, portsOf } from "../../document/ports";
+import { same } from "../../document/patch";
+import { declaredWays, portsOf, type Ports } from "../../document/ports";
 import { edgeOf, END, START, type EdgePath, type EdgeView } from "../../document/types";
 import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
@@ -51,8 +52,55 @@ const NO_INSIDES: Insides = new Map();
 export const nodeText = (name: string) =>
   name === START ? t("forms.start") : name === END ? t("forms.end") : name;
 
-/** The rows in the order in which a run could visit them: from the start along the edges, then what cannot be reached. */
-export function rowsOf(doc: GraphDocument, insides = NO_INSIDES): Row[] {
+/** The rows of a document as it changes: the same list until something that they show is another one. */
+export class Outline {
+  readonly #doc: GraphDocument;
+  #rows: readonly Row[] | null = null;
+  #insides = NO_INSIDES;
+  /** The document's version that was read or followed last. */
+  #version = -1;
+  /** Of each node what its rows show. */
+  readonly #ports = new Map<string, Ports>();
+
+  constructor(doc: GraphDocument) {
+    this.#doc = doc;
+  }
+
+  /** Follows the document. Answers how to stop. */
+  follow(): () => void {
+    return this.#doc.watch((changed) => {
+      if (this.#rows === null) return;
+      if (changed === null || [...changed].some((id) => this.#shows(id))) this.#rows = null;
+      else this.#version = this.#doc.version;
+    });
+  }
+
+  /** Is it another one than its row says, or none any more? Where nodes stand is not shown, and neither are most settings. */
+  #shows(id: string): boolean {
+    if (id.startsWith("layout:") || id === "ids:layout") return false;
+    if (!id.startsWith("node:") || !this.#doc.has(id)) return true;
+    const name = id.slice("node:".length);
+    const before = this.#ports.get(name);
+    return before === undefined || !same(before, portsOf(this.#doc, name));
+  }
+
+  rows(insides = NO_INSIDES): readonly Row[] {
+    const { version } = this.#doc;
+    if (this.#rows === null || this.#insides !== insides || this.#version !== version) {
+      this.#ports.clear();
+      this.#rows = rowsOf(this.#doc, insides, this.#ports);
+      this.#insides = insides;
+      this.#version = version;
+    }
+    return this.#rows;
+  }
+}
+
+/**
+ * The rows in the order in which a run could visit them: from the start along the edges, then what cannot be reached.
+ * `allPorts` is given the ports of each node.
+ */
+export function rowsOf(doc: GraphDocument, insides = NO_INSIDES, allPorts = new Map<string, Ports>()): Row[] {
   const order: string[] = [];
   const seen = new Set<string>();
   const queue = [START];
@@ -74,8 +122,11 @@ export function rowsOf(doc: GraphDocument, insides = NO_INSIDES): Row[] {
   for (const name of doc.names("node")) visit(name);
   const rows: Row[] = [];
   // An edge that was changed comes last in the index, and keeps its place in the file.
-  const places = new Map(doc.names("edge").map((edge, at) => [edge, at]));
-  const inOrder = (one: string, other: string) => (places.get(one) ?? 0) - (places.get(other) ?? 0);
+  let places: ReadonlyMap<string, number> | null = null;
+  const inOrder = (one: string, other: string) => {
+    places ??= new Map(doc.names("edge").map((edge, at) => [edge, at]));
+    return (places.get(one) ?? 0) - (places.get(other) ?? 0);
+  };
   order.forEach((name, index) => {
     rows.push({ kind: "node", id: `node:${name}`, name, level: 1, at: index + 1, of: order.length });
     const edges = doc
@@ -93,13 +144,15 @@ export function rowsOf(doc: GraphDocument, insides = NO_INSIDES): Row[] {
             mark: markOf(view, path, name),
           }));
       });
-    const { error } = portsOf(doc, name);
+    const ports = portsOf(doc, name);
+    allPorts.set(name, ports);
+    const { error } = ports;
     if (error !== null && error.edge !== null && error.to !== null)
       edges.push({ edge: error.edge, from: name, part: "", target: error.to, mark: error.title });
     const open =
       declaredWays(doc.get(`node:${name}`)).length === 0
         ? []
-        : portsOf(doc, name).ports.filter((port) => port.to === null);
+        : ports.ports.filter((port) => port.to === null);
     const inside = insides.get(name) ?? [];
     const of = edges.length + open.length + inside.length;
     edges.forEach((each, at) =>
