@@ -283,12 +283,8 @@ pub(crate) struct Running {
     /// At most this many nodes at once
     #[arg(long, value_name = "N")]
     pub(crate) max_concurrency: Option<NonZeroUsize>,
-    /// The run context: an object of the fields that the graph declares, as JSON, @FILE, or - for stdin
-    #[arg(long, value_name = "JSON", value_parser = json)]
-    pub(crate) context: Option<Value>,
-    /// Take the run context from the sets that the graph keeps under names
-    #[arg(long, value_name = "NAME", conflicts_with = "context")]
-    pub(crate) context_set: Option<String>,
+    #[command(flatten)]
+    pub(crate) context: RunContext,
     /// Let this model answer wherever the graph names the scripted one, e.g. openai::gpt-4o-mini [default: what the
     /// thread kept; '' is the graph's own]
     #[arg(long, value_name = "MODEL")]
@@ -323,6 +319,22 @@ pub(crate) struct Running {
     /// Do not hand the request to a program of yours that has the folder of threads open; say which one has it
     #[arg(long)]
     pub(crate) no_handover: bool,
+}
+
+/// The run context, directly or by the name of a set that the graph keeps.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RunContext {
+    /// The run context: an object of the fields that the graph declares, as JSON, @FILE, or - for stdin
+    #[arg(id = "context", long = "context", value_name = "JSON", value_parser = json)]
+    pub(crate) values: Option<Value>,
+    /// Take the run context from the sets that the graph keeps under names
+    #[arg(
+        id = "context_set",
+        long = "context-set",
+        value_name = "NAME",
+        conflicts_with = "context"
+    )]
+    pub(crate) set: Option<String>,
 }
 
 /// With which version of its graph a thread goes on.
@@ -706,9 +718,8 @@ pub(crate) struct PreviewArgs {
     /// Graph file, when the thread's own is not there any more
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
-    /// The run context: JSON, @FILE, or - for stdin
-    #[arg(long, value_name = "JSON", value_parser = json)]
-    pub(crate) context: Option<Value>,
+    #[command(flatten)]
+    pub(crate) context: RunContext,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

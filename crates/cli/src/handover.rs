@@ -68,7 +68,7 @@ fn handed_run(
                     .map(|(node, output)| (node.clone(), json(output)))
                     .collect(),
             ),
-            context: args.context.as_ref().map(json),
+            context: args.context.values.as_ref().map(json),
             take_over: args.take_over,
             graph_version: args.graph_version.map(Into::into),
             renamed: args.renamed.iter().cloned().collect(),
@@ -177,7 +177,7 @@ impl Handover {
 
     /// Runs `superstep run` in the other program.
     pub(crate) async fn run(self, file: GraphFile, mut args: RunArgs) -> Result<(), Fault> {
-        args.running.context = context(&file, &args.running)?;
+        args.running.context.values = context(&file, &args.running.context)?;
         let known = match &args.thread {
             Some(thread) => self.thread(thread).await?,
             None => None,
@@ -209,7 +209,7 @@ impl Handover {
     /// Runs `superstep resume` in the other program.
     pub(crate) async fn resume(self, mut args: ResumeArgs) -> Result<(), Fault> {
         let known = self.known(&args.thread).await?;
-        if args.running.context_set.is_some() {
+        if args.running.context.set.is_some() {
             let path = args.graph.clone().or(known.graph_path.clone().map(PathBuf::from));
             let path = path.ok_or_else(|| {
                 Fault::usage(format!(
@@ -217,7 +217,7 @@ impl Handover {
                     args.thread
                 ))
             })?;
-            args.running.context = context(&GraphFile::read(&path)?, &args.running)?;
+            args.running.context.values = context(&GraphFile::read(&path)?, &args.running.context)?;
         }
         let own = superstep_workbench::person(&place::data_dir()?);
         if let Some(name) = args.name.as_ref().filter(|name| Some(*name) != own.as_ref()) {

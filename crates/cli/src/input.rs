@@ -5,7 +5,7 @@ use superstep::value::Object;
 use superstep::{ThreadId, Value};
 use superstep_nodes::schema::{StateSchema, UpdateError};
 
-use crate::args::{ResumeArgs, Running};
+use crate::args::{ResumeArgs, RunContext};
 use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::out::{self, quoted};
@@ -43,9 +43,9 @@ fn example(file: &GraphFile, name: &str) -> Result<Value, Fault> {
 }
 
 /// Returns the run context that was given, directly or by the name of a set.
-pub(crate) fn context(file: &GraphFile, args: &Running) -> Result<Option<Value>, Fault> {
-    let Some(name) = &args.context_set else {
-        return Ok(args.context.clone());
+pub(crate) fn context(file: &GraphFile, given: &RunContext) -> Result<Option<Value>, Fault> {
+    let Some(name) = &given.set else {
+        return Ok(given.values.clone());
     };
     let sets = file.document.context_sets();
     if let Some(found) = sets.iter().find(|set| set.name == *name) {

@@ -7,7 +7,7 @@ use clap::Args;
 use superstep::Value;
 use superstep_workbench::wire::{RunModels, WhatIfLimit};
 
-use super::{Db, Models, json};
+use super::{Db, Models, RunContext, json};
 
 /// Parses limits such as `seconds=60,tokens=20000,cost=0.5`.
 fn limit(text: &str) -> Result<WhatIfLimit, String> {
@@ -84,9 +84,8 @@ pub(crate) struct WhatIfArgs {
     /// Record what models answer beside the graph, or replay it without asking them
     #[arg(long, value_name = "HOW")]
     pub(crate) models: Option<Models>,
-    /// The run context: an object of the fields that the graph declares, as JSON or @FILE
-    #[arg(long, value_name = "JSON", value_parser = json)]
-    pub(crate) context: Option<Value>,
+    #[command(flatten)]
+    pub(crate) context: RunContext,
     /// Allow everything that the graph wants to touch, for these rows only
     #[arg(long)]
     pub(crate) trust: bool,

@@ -5,6 +5,7 @@ use superstep::run::StateRef;
 use superstep::{CheckpointId, END, ThreadId, Value};
 use superstep_nodes::{Grants, Registry};
 use superstep_workbench::session::effects_after;
+use superstep_workbench::what_if;
 use superstep_workbench::wire::{AnswerPreview, PreviewEnd, PreviewNode};
 use superstep_workbench::{Previewer, WaitingQuestion, mark_done};
 
@@ -12,6 +13,7 @@ use super::what_if::cannot_run;
 use crate::args::PreviewArgs;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
+use crate::input::context;
 use crate::out;
 use crate::place::{Store, graph_of};
 
@@ -31,8 +33,12 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
     let question = question.await?;
     let texts = args.texts.into_iter().map(Json::String);
     let answers: Vec<Json> = args.answers.iter().map(Json::from).chain(texts).collect();
-    let context = args
-        .context
+    let kept = || {
+        let dir = store.records()?;
+        what_if::context_of(&dir, &thread)
+    };
+    let context = context(&file, &args.context)?
+        .or_else(kept)
         .unwrap_or_else(|| Value::Object(superstep::value::Object::new()));
     let (registry, document, known) = (Registry::standard(), file.document.clone(), file.document.clone());
     let graph = file

@@ -88,7 +88,7 @@ pub(crate) async fn drive(
     start: Start,
     args: &Running,
 ) -> Result<(), Fault> {
-    let context = context(file, args)?.unwrap_or_default();
+    let context = context(file, &args.context)?.unwrap_or_default();
     let mut report = Report::new(args, thread.as_str(), &store.option, store.is_durable());
     let graph = graph
         .with_checkpointer(store.saver.clone())

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::what_if::WhatIfArgs;
 use crate::fault::{FAILED, Fault, STOPPED, WAITING};
 use crate::graph::GraphFile;
+use crate::input::context;
 use crate::out::{self, plain};
 use crate::place::{Store, graph_of};
 use crate::report::stop_on_ctrl_c;
@@ -140,7 +141,7 @@ pub(crate) async fn what_if(args: WhatIfArgs) -> Result<(), Fault> {
         checkpoint: args.checkpoint.as_deref().map(CheckpointId::from),
         document: file.document.clone(),
         origin: file.origin(),
-        context: args.context.clone().or(kept).unwrap_or_default(),
+        context: context(&file, &args.context)?.or(kept).unwrap_or_default(),
         instance: instance
             .as_ref()
             .map(|own| own.id().to_owned())

@@ -32,3 +32,51 @@ fn answers_say_where_they_lead_and_the_question_still_waits() {
     let late = user.expect(2, &["preview", "t", "--answer", approve]);
     assert!(late.err.contains("does not wait any more"), "{}", late.err);
 }
+
+#[test]
+fn a_preview_and_a_grid_are_given_a_context_by_its_name() {
+    let user = User::new();
+    let value = json!({
+        "format": "superstep/1",
+        "name": "Levels",
+        "state": {"word": {}, "said": {}},
+        "context": {"level": {"type": "integer", "default": 1}},
+        "nodes": {
+            "ask": {"kind": "ask", "config": {"question": "Which word?", "into": "word"}},
+            "high": {"kind": "assign", "config": {"set": {"said": "context.level"}}},
+        },
+        "edges": [
+            {"from": "__start__", "to": "ask"},
+            {"from": "ask", "to": "high", "when": "context.level > 1"},
+        ],
+        "context_sets": [{"name": "Low", "values": {}}, {"name": "High", "values": {"level": 2}}],
+    });
+    let graph = user.graph("levels.json", &value);
+    user.expect(3, &["run", &graph, "--input", "{}", "--thread", "t"]);
+    let led = |rest: &[&str]| {
+        let found = user.expect(0, &[&["preview", "t", "--text", "tea"], rest].concat());
+        found.out.contains("high")
+    };
+    assert!(led(&["--context-set", "High"]));
+    assert!(led(&["--context", r#"{"level": 3}"#]));
+    assert!(!led(&["--context-set", "Low"]));
+    assert!(!led(&[]));
+    let unknown = user.expect(2, &["preview", "t", "--text", "tea", "--context-set", "Middle"]);
+    assert!(unknown.err.contains("It has: Low, High."), "{}", unknown.err);
+
+    user.expect(0, &["resume", "t", "--text", "tea"]);
+    let history = user.expect(0, &["history", "t", "--json"]).json();
+    let asked = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["next"] == json!(["ask"]));
+    let asked = asked.unwrap()["config"]["configurable"]["checkpoint_id"]
+        .as_str()
+        .unwrap();
+    let rows = json!({"rows": [{"name": "one"}], "scorer": {"expression": "state.said"}});
+    std::fs::write(user.dir.path().join("rows.json"), rows.to_string()).unwrap();
+    let grid = ["whatif", "t", "rows.json", "--checkpoint", asked, "--json"];
+    let unknown = user.expect(2, &[&grid[..], &["--context-set", "Middle"]].concat());
+    assert!(unknown.err.contains("It has: Low, High."), "{}", unknown.err);
+}
