@@ -51,6 +51,7 @@ fn main() {
         let workbench = Workbench::open(options).await.unwrap();
         questions(&workbench, folder.path(), checkpoints).await;
         searches(&workbench, folder.path(), &export, threads).await;
+        walks(&workbench, threads).await;
         workbench.shutdown().await;
     });
 }
@@ -416,48 +417,6 @@ async fn searches(workbench: &Arc<Workbench>, folder: &Path, export: &Path, thre
     let params = format!("{threads} threads of {STEPS} checkpoints of 4 KB");
     let words = |words: &str| json!({"words": words});
     let scan = search(workbench, "moments.find", words("needle")).await;
-    let condition = json!({"firstWhere": "state.n == 12"});
-    let (first, whole, found, _) = search(workbench, "moments.find", condition).await;
-    // The long thread has such a step, too.
-    assert_eq!(found as u64, threads + 1);
-    print("first step where, first rows", &params, first, "ms", WALK);
-    print(
-        "first step where, checkpoints a second",
-        &params,
-        (threads * 14) as f64 / whole * 1e3,
-        "1/s",
-        20_000.0,
-    );
-    let condition = json!({"firstWhere": "state|length and state.n == 12"});
-    let (_, all_keys, ..) = search(workbench, "moments.find", condition).await;
-    print(
-        "first step where, beside reading whole states",
-        &params,
-        whole,
-        "ms",
-        all_keys,
-    );
-    // As many to an answer as the window asks for.
-    let probe = json!({"node": "write", "expression": "state.n", "limit": 2000});
-    let (first, whole, visits, _) = search(workbench, "node.probe", probe).await;
-    print("probe, first rows", &params, first, "ms", WALK);
-    print(
-        "probe, visits a second",
-        &params,
-        visits as f64 / whole * 1e3,
-        "1/s",
-        20_000.0,
-    );
-    let probe = json!({"node": "write", "expression": "state|length * 0 + state.n", "limit": 2000});
-    let (_, all_keys, ..) = search(workbench, "node.probe", probe).await;
-    print(
-        "probe, beside reading whole states",
-        &params,
-        whole,
-        "ms",
-        all_keys,
-    );
-
     let began = Instant::now();
     loop {
         let answer = workbench.call("moments.find", words("needle")).await.unwrap();
@@ -501,4 +460,50 @@ async fn searches(workbench: &Arc<Workbench>, folder: &Path, export: &Path, thre
     );
     let (first, ..) = search(workbench, "moments.find", words("w1 w2")).await;
     print("frequent words, first rows", &params, first, "ms", 300.0);
+}
+
+/// Walks over all threads, when the index is built: nothing else is at work.
+async fn walks(workbench: &Arc<Workbench>, threads: u64) {
+    let params = format!("{threads} threads of {STEPS} checkpoints of 4 KB");
+    let condition = json!({"firstWhere": "state.n == 12"});
+    let (first, whole, found, _) = search(workbench, "moments.find", condition).await;
+    // The long thread has such a step, too.
+    assert_eq!(found as u64, threads + 1);
+    print("first step where, first rows", &params, first, "ms", WALK);
+    print(
+        "first step where, checkpoints a second",
+        &params,
+        (threads * 14) as f64 / whole * 1e3,
+        "1/s",
+        20_000.0,
+    );
+    let condition = json!({"firstWhere": "state|length and state.n == 12"});
+    let (_, all_keys, ..) = search(workbench, "moments.find", condition).await;
+    print(
+        "first step where, beside reading whole states",
+        &params,
+        whole,
+        "ms",
+        all_keys,
+    );
+    // As many to an answer as the window asks for.
+    let probe = json!({"node": "write", "expression": "state.n", "limit": 2000});
+    let (first, whole, visits, _) = search(workbench, "node.probe", probe).await;
+    print("probe, first rows", &params, first, "ms", WALK);
+    print(
+        "probe, visits a second",
+        &params,
+        visits as f64 / whole * 1e3,
+        "1/s",
+        20_000.0,
+    );
+    let probe = json!({"node": "write", "expression": "state|length * 0 + state.n", "limit": 2000});
+    let (_, all_keys, ..) = search(workbench, "node.probe", probe).await;
+    print(
+        "probe, beside reading whole states",
+        &params,
+        whole,
+        "ms",
+        all_keys,
+    );
 }
