@@ -4,10 +4,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
-use superstep::Value;
 use superstep_workbench::wire::{RunModels, WhatIfLimit};
 
-use super::{Db, Models, RunContext, json};
+use super::{Db, Models, RunContext};
 
 /// Parses limits such as `seconds=60,tokens=20000,cost=0.5`.
 fn limit(text: &str) -> Result<WhatIfLimit, String> {
