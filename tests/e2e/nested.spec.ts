@@ -108,9 +108,9 @@ test("a step of a nested graph is replayed, and what that graph did before it st
   await openOuter(app);
   await app.id("run").click();
   await app.status("done");
-  const visit = () => page.getByRole("button", { name: /^Last visit/ }).click();
+  const visit = (step: number) => page.getByRole("button", { name: `Last visit: step ${step}` }).click();
   await app.node("nested").click();
-  await visit();
+  await visit(2);
   const inside = app.id("within").first();
   const task = (node: string) => inside.locator(`[data-testid="task"][data-node="${node}"]`);
   await expect(task("first")).toBeVisible();
@@ -124,7 +124,8 @@ test("a step of a nested graph is replayed, and what that graph did before it st
   // The result is shown; the node, which is selected, is chosen again.
   await app.node("before").click();
   await app.node("nested").click();
-  await visit();
+  // The panel shows the moment before until the new one is read.
+  await visit(3);
   await expect(task("last")).toBeVisible();
   await expect(task("first")).toHaveCount(0);
 });

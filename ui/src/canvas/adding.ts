@@ -40,6 +40,7 @@ import {
   portOf,
   type Rect,
 } from "./geometry";
+import { showNode } from "./actions";
 import { kindOf, knownKinds } from "./kinds";
 import { withFolded } from "./notes";
 import { scene } from "./scene";
@@ -94,6 +95,12 @@ export function frameAround(around: Rect): void {
   if (!edit(t("notes.edit.frame"), (document) => addNode(document, node))) return;
   useSession.getState().select({ nodes: [name] });
   setCanvas({ renaming: name });
+}
+
+/** Selects a new node. The settings may be open already, and lie where it is: then nothing else brings it into view. */
+function selectAdded(name: string): void {
+  useSession.getState().select({ nodes: [name] });
+  showNode(name);
 }
 
 function titleOf(kind: string): string {
@@ -255,7 +262,7 @@ export function addFromSearch(search: Search, kind: string, config?: JsonObject)
       withEnds(document, added(document), node.position),
     )
   ) {
-    useSession.getState().select({ nodes: [node.name] });
+    selectAdded(node.name);
   }
 }
 
@@ -394,5 +401,5 @@ function placeBetween(kind: string, line: Line, config?: JsonObject): void {
   );
   if (!done) return;
   setCanvas({ lines: [] });
-  useSession.getState().select({ nodes: [node.name] });
+  selectAdded(node.name);
 }
