@@ -113,6 +113,8 @@ export function noteGrid(grid: WhatIfView, graphId: string | null): void {
   const grids = useGrids.getState().threads.get(grid.threadId)?.grids ?? [];
   put(grid.threadId, { grids: [grid, ...grids.filter(({ id }) => id !== grid.id)], state: "ready" });
   chooseGrid(grid.threadId, grid.id);
+  // It is as it began: rows may have ended before this answer came, and their events named a grid nobody knew.
+  void loadGrids(grid.threadId);
 }
 
 function receive(events: readonly AppEvent[]): void {
