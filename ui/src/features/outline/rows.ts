@@ -98,9 +98,13 @@ export class Outline {
 
 /**
  * The rows in the order in which a run could visit them: from the start along the edges, then what cannot be reached.
- * `allPorts` is given the ports of each node.
+ * Fills `portsByNode`.
  */
-export function rowsOf(doc: GraphDocument, insides = NO_INSIDES, allPorts = new Map<string, Ports>()): Row[] {
+export function rowsOf(
+  doc: GraphDocument,
+  insides = NO_INSIDES,
+  portsByNode = new Map<string, Ports>(),
+): Row[] {
   const order: string[] = [];
   const seen = new Set<string>();
   const queue = [START];
@@ -145,7 +149,7 @@ export function rowsOf(doc: GraphDocument, insides = NO_INSIDES, allPorts = new 
           }));
       });
     const ports = portsOf(doc, name);
-    allPorts.set(name, ports);
+    portsByNode.set(name, ports);
     const { error } = ports;
     if (error !== null && error.edge !== null && error.to !== null)
       edges.push({ edge: error.edge, from: name, part: "", target: error.to, mark: error.title });
