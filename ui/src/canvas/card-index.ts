@@ -71,6 +71,8 @@ export class CardIndex {
   #portsBefore = new Map<string, Ports>();
   /** Sizes of cards, until something of a node or an edge changes that is not its place. */
   #sizes = new Map<string, CardSize>();
+  /** Frames behind the cards, kept as long. */
+  #behind = new Map<string, boolean>();
   /** The nodes that have a place of their own. */
   #placed = new Set<string>();
 
@@ -169,13 +171,21 @@ export class CardIndex {
 
   /** Is it a frame that lies behind the cards? A folded one is a card itself. */
   liesBehind(name: string): boolean {
-    return isFrame(this.#doc, name) && !this.#folds.has(name);
+    let behind = this.#behind.get(name);
+    if (behind === undefined) {
+      behind = isFrame(this.#doc, name) && !this.#folds.has(name);
+      this.#behind.set(name, behind);
+    }
+    return behind;
   }
 
   /** Takes which frames are folded; answers whether other nodes are drawn than before, which needs a rebuild. */
   fold(folds: Folds = this.#folds): boolean {
     if (folds.size === 0 && this.#folds.size === 0) return false;
-    if (this.#folds !== folds) this.#sizes.clear();
+    if (this.#folds !== folds) {
+      this.#sizes.clear();
+      this.#behind.clear();
+    }
     this.#folds = folds;
     const holders = this.#findHolders();
     const frames = [...folds.keys()].filter((name) => this.isFolded(name)).join("\n");
@@ -304,6 +314,7 @@ export class CardIndex {
   /** Forgets what stands on cards, after anything but their places has changed. */
   forgetBodies(): void {
     this.#sizes.clear();
+    this.#behind.clear();
     this.#portsBefore = this.#ports;
     this.#ports = new Map();
   }
@@ -318,7 +329,8 @@ export class CardIndex {
   }
 
   #itemOf(name: string, rect: Rect): CardItem {
-    return { name, rect, behind: this.liesBehind(name), ...boxOf(rect) };
+    const { x, y, width, height } = rect;
+    return { name, rect, behind: this.liesBehind(name), minX: x, minY: y, maxX: x + width, maxY: y + height };
   }
 
   rebuild(): void {
@@ -329,7 +341,8 @@ export class CardIndex {
     for (const name of names) {
       const position = positionOf(this.#doc.get(`layout:${name}`));
       if (position) {
-        this.#rects.set(name, { ...position, ...this.sizeOf(name) });
+        const { width, height } = this.sizeOf(name);
+        this.#rects.set(name, { x: position.x, y: position.y, width, height });
         this.#placed.add(name);
       } else missing.push(name);
     }

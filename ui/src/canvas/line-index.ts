@@ -10,9 +10,9 @@ import { edgeOf, type EdgePath } from "../document/types";
 import { besidesOf } from "./wire-label-fallback";
 import type { CardIndex } from "./card-index";
 import { isBack, labelWidth, portOf, portRowY, type Rect } from "./geometry";
-import { boxed, boxOf, forwardOf, type LineItem, loopOf } from "./line-boxes";
+import { type Box, boxed, boxOf, forwardOf, type LineItem, loopOf } from "./line-boxes";
 import { boundOf, labelOf, lineId, type Line, type LineView, sameWay, shownLabel, startOf } from "./lines";
-import { type Fan, fansOf, MAX_FAN, NO_FAN } from "./wire-fans";
+import { type Fan, fansOf, type Leaving, MAX_FAN, NO_FAN } from "./wire-fans";
 import { grown, isCrowded, LABEL_REACH, touch, withBadges } from "./wire-labels";
 import { type Loop, lanesOf } from "./wire-lanes";
 import { type Forward, passesOf } from "./wire-passes";
@@ -26,9 +26,16 @@ const MAX_PASSES = 2000;
 export class LineIndex {
   readonly #doc: GraphDocument;
   readonly #cards: CardIndex;
-  #tree = new RBush<LineItem>();
+  /** Null while all lines are made again. */
+  #tree: RBush<LineItem> | null = new RBush<LineItem>();
   #items = new Map<string, LineItem[]>();
   #lines = new Map<string, Line>();
+  /** What lines are drawn from, by edge, until something changes that is not a place. */
+  #views = new Map<string, LineView | null>();
+  /** Does a node have lines with labels? Kept as long. */
+  #labelled = new Map<string, boolean>();
+  /** All edges that have lines, and ways of failures, kept as long. */
+  #edges: readonly string[] | null = null;
   /** By node, the nodes whose failure leads there. */
   #failuresTo = new Map<string, Set<string>>();
   /** Where cards are drawn. */
@@ -60,7 +67,11 @@ export class LineIndex {
   }
 
   in(area: Rect): Line[] {
-    return this.#tree.search(boxOf(area)).map((item) => item.line);
+    return this.#search(boxOf(area));
+  }
+
+  #search(area: Box): Line[] {
+    return this.#tree?.search(area).map((item) => item.line) ?? [];
   }
 
   /** Ids of all lines that begin or end at a node, as of edges. */
@@ -79,8 +90,7 @@ export class LineIndex {
 
   /** The lines whose labels would be where a card is or was. */
   labelledBy(card: Rect): Line[] {
-    const near = this.#tree.search(withBadges(boxOf(card))).map((item) => item.line);
-    return near.filter((line) => {
+    return this.#search(withBadges(boxOf(card))).filter((line) => {
       const from = this.#cards.rect(line.from);
       if (line.labelWidth === 0 || !from) return false;
       const slots = [{ width: line.labelWidth, fan: line.fan, end: Infinity }];
@@ -101,23 +111,41 @@ export class LineIndex {
     return to !== null || before !== undefined;
   }
 
+  /** Forgets what lines are drawn from, after anything but places has changed. */
+  forgetViews(): void {
+    this.#views.clear();
+    this.#labelled.clear();
+    this.#edges = null;
+  }
+
   rebuild(): void {
     this.#items = new Map();
     this.#lines = new Map();
     this.#fans.clear();
-    const items: LineItem[] = [];
+    this.#tree = null;
+    this.#edges ??= this.#readEdges();
+    for (const edge of this.#edges) this.#takeLines(edge);
+    const all = new Set(this.#edges);
+    this.#applyWays(all);
+    this.#tree = new RBush<LineItem>().load([...this.#items.values()].flat());
+    this.#applyLabels(all);
+  }
+
+  #readEdges(): string[] {
     this.#failuresTo.clear();
     const failures = this.#doc
       .names("node")
       .filter((name) => errorWayOf(this.#doc.get(`node:${name}`)) !== null && this.noteError(name));
-    for (const edge of [...this.#doc.names("edge"), ...failures.map(errorEdge)]) {
-      const own = this.#makeLines(edge);
-      this.#items.set(edge, own);
-      for (const item of own) this.#lines.set(item.line.id, item.line);
-      items.push(...own);
+    return [...this.#doc.names("edge"), ...failures.map(errorEdge)];
+  }
+
+  #takeLines(edge: string): void {
+    const own = this.#makeLines(edge);
+    this.#items.set(edge, own);
+    for (const item of own) {
+      this.#tree?.insert(item);
+      this.#lines.set(item.line.id, item.line);
     }
-    this.#tree = new RBush<LineItem>().load(items);
-    this.#applyLanes(items.map((item) => item.line.edge));
   }
 
   /** Makes the lines of these edges again, and of those that share a port with them: their fans depend on each other. */
@@ -135,24 +163,26 @@ export class LineIndex {
     }
     for (const edge of all) {
       for (const item of this.#items.get(edge) ?? []) {
-        this.#tree.remove(item);
+        this.#tree?.remove(item);
         this.#lines.delete(item.line.id);
       }
-      if (!this.#viewOf(edge)) {
-        this.#items.delete(edge);
-        continue;
-      }
-      const own = this.#makeLines(edge);
-      this.#items.set(edge, own);
-      for (const item of own) {
-        this.#tree.insert(item);
-        this.#lines.set(item.line.id, item.line);
-      }
+      if (this.#viewOf(edge)) this.#takeLines(edge);
+      else this.#items.delete(edge);
     }
-    this.#applyLanes(all);
+    this.#applyWays(all);
+    this.#applyLabels(all);
   }
 
   #viewOf(edge: string): LineView | null {
+    let view = this.#views.get(edge);
+    if (view === undefined) {
+      view = this.#readView(edge);
+      this.#views.set(edge, view);
+    }
+    return view;
+  }
+
+  #readView(edge: string): LineView | null {
     const record = this.#doc.get(`edge:${edge}`);
     if (record !== undefined) return edgeOf(record);
     const from = errorNode(this.#doc, edge);
@@ -200,6 +230,7 @@ export class LineIndex {
         lead,
         beside: beside && port === null ? { x: 0, y: 0, width } : null,
         join: view.form === "join" && !into ? this.#joinOffset(edge, path.to) : null,
+        back,
         bound: back && !into ? boundOf(this.#doc.get(`node:${path.to}`)) : null,
         lane: null,
         pass: null,
@@ -221,11 +252,12 @@ export class LineIndex {
 
   /** The place of a line in the fan of its source: labelled lines are spread, all plain ones share one place. */
   #fanOf(source: string, id: string, labelled: boolean): Fan {
+    if (!this.#isLabelled(source)) return NO_FAN;
     let fans = this.#fans.get(source);
     if (fans === undefined) {
       fans = fansOf(
-        this.#doc,
         source,
+        this.#leaving(source),
         this.#drawn,
         this.#cards.ports(source).ports.length > 0,
         this.#cards.standingIn,
@@ -233,6 +265,24 @@ export class LineIndex {
       this.#fans.set(source, fans);
     }
     return fans.get(labelled ? id : "") ?? NO_FAN;
+  }
+
+  #leaving(source: string): Leaving[] {
+    return this.#doc.edgesFrom(source).flatMap((edge) => {
+      const view = this.#viewOf(edge);
+      return view ? [{ edge, view }] : [];
+    });
+  }
+
+  #isLabelled(source: string): boolean {
+    let labelled = this.#labelled.get(source);
+    if (labelled === undefined) {
+      labelled = this.#leaving(source).some(({ view: { form, paths, expression } }) =>
+        paths.some((path) => labelOf(form, path, expression) !== null),
+      );
+      this.#labelled.set(source, labelled);
+    }
+    return labelled;
   }
 
   /** Several joins into one node get a mark each. */
@@ -243,11 +293,15 @@ export class LineIndex {
     return (joins.indexOf(edge) - (joins.length - 1) / 2) * 24;
   }
 
-  /** Finds the lanes of lines that go round, once all rectangles are known. */
-  #applyLanes(edges: Iterable<string>): void {
-    const all = [...this.#lines.values()].filter((line) => this.#goesRound(line));
+  /** Finds the ways of lines once all rectangles are known: lanes of those that go round, passes of the others. */
+  #applyWays(changed: ReadonlySet<string>): void {
+    this.#applyLanes(changed);
+    this.#applyPasses(changed);
+  }
+
+  #applyLanes(changed: ReadonlySet<string>): void {
+    const all = [...this.#lines.values()].filter(({ back }) => back);
     // They depend on each other; in a large graph only those that changed move.
-    const changed = new Set(edges);
     const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
     const loops = lines.flatMap((line): Loop[] => {
       const from = this.#cards.rect(line.from);
@@ -256,13 +310,11 @@ export class LineIndex {
     });
     const lanes = lanesOf(loops, this.#cards.standingIn);
     this.#replaceLines(lines, (line) => lanes.get(line.id) ?? {});
-    this.#applyPasses(changed);
-    this.#applyLabels(changed);
   }
 
   /** Leads lines to the right past cards, as long as there are not too many to look at. */
   #applyPasses(changed: ReadonlySet<string>): void {
-    const all = [...this.#lines.values()].filter((line) => !this.#goesRound(line));
+    const all = [...this.#lines.values()].filter(({ back }) => !back);
     const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
     if (lines.length > MAX_PASSES) return;
     const forward = lines.flatMap((line): Forward[] => {
@@ -289,7 +341,7 @@ export class LineIndex {
     const near = new Set<Line>();
     for (const edge of new Set(lines.map((line) => line.edge)))
       for (const item of this.#items.get(edge) ?? [])
-        for (const other of this.#tree.search(grown(item, LABEL_REACH))) near.add(other.line);
+        for (const other of this.#search(grown(item, LABEL_REACH))) near.add(other);
     return near;
   }
 
@@ -302,19 +354,13 @@ export class LineIndex {
         if (!from || !to) return item;
         const line = { ...item.line, ...way(item.line) };
         if (sameWay(line, item.line)) return item;
-        this.#tree.remove(item);
+        this.#tree?.remove(item);
         const lined = boxed(line, from, to);
-        this.#tree.insert(lined);
+        this.#tree?.insert(lined);
         this.#lines.set(lined.line.id, lined.line);
         return lined;
       });
       this.#items.set(edge, next);
     }
-  }
-
-  #goesRound(line: Line): boolean {
-    const from = this.#cards.rect(line.from);
-    const to = this.#cards.rect(line.to);
-    return from !== undefined && to !== undefined && isBack(portOf(from, "out"), portOf(to, "in"));
   }
 }

@@ -45,6 +45,8 @@ export interface Line {
   readonly beside: Place | null;
   /** Where the join mark is, relative to the port; null for other lines. */
   readonly join: number | null;
+  /** It leads to the left of where it begins, or onto itself, and goes round. */
+  readonly back: boolean;
   /** How often a run may come to its target, on a line that leads back to it; null without a bound. */
   readonly bound: number | null;
   /** Height of the lane of a line that goes round. */

@@ -83,7 +83,7 @@ describe("Scene", () => {
     check();
   });
 
-  it("follows a move of very many nodes, with what stands on their cards", () => {
+  it("follows a move of very many nodes, with their lines and what stands on their cards", () => {
     const doc = grid(30, 20);
     const cards = new Map([["assign", ["/set"]]]);
     const scene = new Scene(doc);
@@ -92,6 +92,9 @@ describe("Scene", () => {
       const fresh = new Scene(doc);
       fresh.setCards(cards);
       expect(new Map([...scene.rects()].sort())).toEqual(new Map([...fresh.rects()].sort()));
+      expect(new Map([...scene.lines()].sort())).toEqual(new Map([...fresh.lines()].sort()));
+      const whole = scene.extent() ?? expect.fail("the graph has no extent");
+      expect(scene.linesIn(whole).length).toBe(scene.lines().size);
     };
     const places = (by: number) =>
       new Map(doc.names("node").map((name, index) => [name, { x: index * by, y: index * 40 }]));
@@ -102,6 +105,12 @@ describe("Scene", () => {
     doc.apply(edits.moveNodes(doc, places(310)));
     check();
     doc.apply(reversed(grown));
+    // Edges and failures that lead elsewhere, one by one, before all is moved.
+    doc.apply(setEdgeForm(doc, "n0->n1", "route"));
+    doc.apply(addPath(doc, "n0->n1", "retry", "n9"));
+    doc.apply(edits.setField(doc, "node:n2", "/fallback", { to: "n8" }));
+    doc.apply(edits.moveNodes(doc, places(-20)));
+    check();
     const gone = doc.apply(edits.deleteThings(doc, { nodes: ["n4"] }));
     doc.apply(edits.moveNodes(doc, places(300)));
     check();

@@ -67,7 +67,7 @@ export class Scene {
 
   /** Labels are words of another language now, and have other widths. */
   relabel(): void {
-    this.#cards.forgetBodies();
+    this.#forgetContents();
     this.#rebuild();
     this.#notify();
   }
@@ -267,6 +267,12 @@ export class Scene {
     this.#bounds = null;
   }
 
+  /** Forgets what cards and lines show, after anything but places has changed. */
+  #forgetContents(): void {
+    this.#cards.forgetBodies();
+    this.#lines.forgetViews();
+  }
+
   #notify(): void {
     this.#version += 1;
     for (const listener of [...this.#listeners]) listener();
@@ -299,7 +305,7 @@ export class Scene {
     if (all === null) {
       this.#jumps = null;
       this.#noteRecords();
-      this.#cards.forgetBodies();
+      this.#forgetContents();
       this.#rebuild();
       this.#notify();
       return;
@@ -310,7 +316,7 @@ export class Scene {
     const edges = new Set<string>();
     let renamed = false;
     const moved = changed.every((id) => id.startsWith("layout:"));
-    if (!moved) this.#cards.forgetBodies();
+    if (!moved) this.#forgetContents();
     for (const id of changed) {
       const colon = id.indexOf(":");
       const section = id.slice(0, colon);

@@ -1,10 +1,14 @@
 /** Lines that leave one node are spread, so that their labels stand below each other. */
-import type { GraphDocument } from "../document/document";
-import { edgeOf } from "../document/types";
 import { fanOffsets, isBack, labelWidth, portOf, type Rect } from "./geometry";
 import type { Box } from "./line-boxes";
-import { labelOf, lineId, shownLabel } from "./lines";
+import { labelOf, lineId, type LineView, shownLabel } from "./lines";
 import { isCrowded } from "./wire-labels";
+
+/** An edge that leaves a node. */
+export interface Leaving {
+  readonly edge: string;
+  readonly view: LineView;
+}
 
 export interface Fan {
   readonly fan: number;
@@ -20,23 +24,22 @@ export const MAX_FAN = 64;
 
 /** By line, its place among those that leave a node; those without a label share the one under "". */
 export function fansOf(
-  doc: GraphDocument,
   source: string,
+  edges: readonly Leaving[],
   rects: Pick<ReadonlyMap<string, Rect>, "get">,
   ported: boolean,
   cardsAt: (area: Box) => readonly Box[],
 ): ReadonlyMap<string, Fan> {
-  const edges = doc.edgesFrom(source);
   const rect = rects.get(source);
+  const hasRow = (view: LineView) => ported && view.form === "route";
   if (!rect || edges.length > MAX_FAN) return NO_FANS;
   const start = portOf(rect, "out");
   const slots: { key: string; y: number; width: number; end: number }[] = [];
   let plainSum = 0;
   let plainCount = 0;
-  for (const edge of edges) {
-    const view = edgeOf(doc.get(`edge:${edge}`));
+  for (const { edge, view } of edges) {
     for (const path of view.paths) {
-      if (path.from !== source || (ported && view.form === "route")) continue;
+      if (path.from !== source || hasRow(view)) continue;
       const target = rects.get(path.to);
       if (!target) continue;
       const end = portOf(target, "in");
