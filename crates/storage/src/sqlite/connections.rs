@@ -101,8 +101,7 @@ impl Connections {
     pub(super) fn changes(&self) -> Result<Option<u64>, SqliteFault> {
         let Some(queue) = &self.queue else { return Ok(None) };
         // A look without it sees less, and fails where the writer's does.
-        let version = self.version().ok();
-        Ok(queue.changes(version)?)
+        Ok(queue.changes(|| self.version().ok())?)
     }
 
     fn version(&self) -> Result<i64, SqliteFault> {

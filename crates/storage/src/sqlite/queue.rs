@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
@@ -33,6 +34,8 @@ pub(super) struct Queue {
     state: Mutex<QueueState>,
     /// There may be something to do for the thread.
     work: Condvar,
+    /// Counts the writer's commits; odd while one is under way.
+    commits: Arc<AtomicU64>,
 }
 
 #[derive(Default)]
@@ -60,8 +63,10 @@ struct QueueState {
 struct Seen {
     /// What the writer's connection said last.
     by_writer: Option<u64>,
-    /// What another connection said when the writer was found idle last, or when `beside` was counted.
+    /// What another connection said last while no commit of the writer was under way.
     by_other: Option<i64>,
+    /// The writer's commits by then.
+    commits: u64,
     /// Changes that were found while the writer was at work.
     beside: u64,
     /// The lease during which the last look found the writer at work.
@@ -70,7 +75,10 @@ struct Seen {
 
 impl Queue {
     pub(super) fn new(writer: Writer) -> Self {
-        let queue = Self::default();
+        let queue = Self {
+            commits: writer.commit_count(),
+            ..Self::default()
+        };
         queue.state.lock().writer = Some(Box::new(writer));
         queue
     }
@@ -193,29 +201,32 @@ impl Queue {
         }
     }
 
-    /// Returns a number that changes with another program's commit. `other` is the version that another connection of
-    /// this program sees: while the writer works on one job over two looks (it waits for another program, or for the
-    /// disk), a new version there counts, which may also be the job's own.
-    pub(super) fn changes(&self, other: Option<i64>) -> rusqlite::Result<Option<u64>> {
+    /// Returns a number that changes with another program's commit. `version` is what another connection of this program
+    /// sees: while the writer is at work over two looks (it waits for another program, or for the disk) and has not begun
+    /// a commit of its own, a new version there is another program's.
+    pub(super) fn changes(&self, version: impl FnOnce() -> Option<i64>) -> rusqlite::Result<Option<u64>> {
         let mut state = self.state.lock();
+        let before = self.commits.load(Ordering::SeqCst);
+        let version = version();
+        let commits = self.commits.load(Ordering::SeqCst);
         let leases = state.leases;
-        match &state.writer {
+        let steady = commits == before && commits.is_multiple_of(2);
+        let own = commits != state.seen.commits;
+        let note = match &state.writer {
             Some(writer) => {
-                let by_writer = writer.changes()?;
-                state.seen = Seen {
-                    by_writer: Some(by_writer),
-                    by_other: other,
-                    beside: state.seen.beside,
-                    busy: None,
-                };
+                state.seen.by_writer = Some(writer.changes()?);
+                state.seen.busy = None;
+                true
             }
-            None if state.seen.busy == Some(leases) => {
-                if state.seen.by_other != other {
-                    state.seen.by_other = other;
-                    state.seen.beside += 1;
-                }
+            None => {
+                let stays = state.seen.busy.replace(leases) == Some(leases);
+                let other = stays && !own && state.seen.by_other != version;
+                state.seen.beside += u64::from(other);
+                own || other
             }
-            None => state.seen.busy = Some(leases),
+        };
+        if note && steady {
+            (state.seen.by_other, state.seen.commits) = (version, commits);
         }
         let Seen {
             by_writer, beside, ..
@@ -327,8 +338,12 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use rusqlite::Connection;
+    use superstep::checkpoint::Commit;
+    use superstep_suites::{Draft, id};
+    use tokio::sync::oneshot;
 
     use super::super::SqliteSaver;
+    use super::super::writer::{Job, WhenLocked};
 
     #[tokio::test]
     async fn a_commit_of_another_program_is_seen_while_the_writer_is_at_work() {
@@ -358,5 +373,44 @@ mod tests {
         look();
         let after = look();
         assert_eq!(look(), after, "an idle writer sees nothing more");
+    }
+
+    #[tokio::test]
+    async fn commits_of_its_own_are_never_another_programs() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let saver = SqliteSaver::open(folder.path().join("t.db")).expect("a new database");
+        let queue = saver
+            .connections
+            .queue
+            .clone()
+            .expect("a database that is written");
+        let look = || saver.connections.changes().expect("a look");
+        let idle = look();
+        // One before the writer is found at work, one while it is.
+        Draft::root(id(1)).store(&saver, "a", "").await.expect("stores");
+        let mut state = queue.state.lock();
+        let mut lease = queue.take(&mut state).expect("nobody else writes");
+        drop(state);
+        assert_eq!((look(), look()), (idle, idle), "it had committed before");
+        let (answer, mut outcome) = oneshot::channel();
+        let job = Job::Commits(vec![Commit {
+            claim: None,
+            thread: "b".into(),
+            ns: "".into(),
+            writes: vec![],
+            put: Some(Draft::root(id(1)).put()),
+        }]);
+        lease.writer(|writer| writer.serve(vec![(job, answer)], WhenLocked::Wait));
+        assert!(
+            outcome.try_recv().is_ok_and(|outcome| outcome.is_ok()),
+            "it is stored"
+        );
+        assert_eq!((look(), look()), (idle, idle), "and commits while it is at work");
+        drop(lease);
+        assert_eq!(
+            (look(), look()),
+            (idle, idle),
+            "an idle writer knows its own commits"
+        );
     }
 }

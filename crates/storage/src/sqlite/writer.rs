@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::c_int;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rusqlite::hooks::Wal;
@@ -184,6 +184,7 @@ pub(super) struct Writer {
     patience: Duration,
     when_locked: WhenLocked,
     pages: Arc<AtomicU32>,
+    commits: Arc<AtomicU64>,
 }
 
 /// Treatment of requests while another program writes.
@@ -254,6 +255,7 @@ impl Writer {
             patience,
             when_locked: WhenLocked::Wait,
             pages,
+            commits: Arc::default(),
         })
     }
 
@@ -295,6 +297,11 @@ impl Writer {
     /// Returns the pages in the write-ahead log after the last commit.
     pub(super) fn log_pages(&self) -> u32 {
         self.pages.load(Ordering::Relaxed)
+    }
+
+    /// Returns what counts the writer's commits: one when each begins and one when it ends, so odd while one is under way.
+    pub(super) fn commit_count(&self) -> Arc<AtomicU64> {
+        self.commits.clone()
     }
 
     fn group(&mut self, jobs: &[&Job]) -> Vec<Outcome> {
@@ -355,7 +362,10 @@ impl Writer {
         }
         let committed = self.keep_steps().and_then(|()| {
             let mut commit = self.conn.prepare_cached("COMMIT")?;
-            commit.execute([])
+            self.commits.fetch_add(1, Ordering::SeqCst);
+            let committed = commit.execute([]);
+            self.commits.fetch_add(1, Ordering::SeqCst);
+            committed
         });
         if let Err(error) = committed {
             self.undo();
