@@ -140,6 +140,18 @@ describe("loading the moment under the cursor", () => {
     expect(open, "what happened during the request is asked for after it").toHaveLength(1);
   });
 
+  it("one slow answer holds up what follows for a second", async () => {
+    const { loader, open, advance } = host();
+    loader.want(at(null));
+    advance(2000);
+    await open[0]?.answer();
+    loader.touch("t");
+    advance(900);
+    expect(open, "what takes long is not asked for at once").toHaveLength(0);
+    advance(100);
+    expect(open).toHaveLength(1);
+  });
+
   it("leaves the cached past alone when its thread goes on", async () => {
     const { loader, open, advance } = host();
     loader.want(at("a"));

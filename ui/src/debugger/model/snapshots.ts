@@ -36,6 +36,8 @@ const CACHE = 300;
 const PATIENCE_MS = 600;
 /** While a run is live the moment "now" is loaded again, at most this often. */
 const REFRESH_MS = 180;
+/** It is at least this often, however long the load before took: one that met a busy moment says nothing of the next. */
+const LONGEST_MS = 1000;
 
 const keyOf = (place: Place): string => `${place.threadId}/${place.checkpointId ?? ""}`;
 
@@ -106,7 +108,8 @@ export class SnapshotLoader {
   #schedule(): void {
     if (this.#timer || this.#inFlight) return;
     // A busy machine or a very long thread must not be kept busy by looking at it.
-    const wait = this.#lastLoad + Math.max(REFRESH_MS, 3 * this.#lastCost) - this.#host.now();
+    const wait =
+      this.#lastLoad + Math.min(LONGEST_MS, Math.max(REFRESH_MS, 3 * this.#lastCost)) - this.#host.now();
     if (wait <= 0) {
       this.#next();
       return;
