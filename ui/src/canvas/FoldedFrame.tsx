@@ -1,7 +1,7 @@
 /** A folded frame as one card: its title, how many nodes are in it, and the state of the one that most wants attention. */
 import { ChevronsDownUp, ChevronsUpDown, SquareStack } from "lucide-react";
 import { Handle, Position } from "@xyflow/react";
-import { useSyncExternalStore, type CSSProperties } from "react";
+import { useSyncExternalStore } from "react";
 import { cx } from "../components/cx";
 import { IconButton } from "../components/IconButton";
 import { useUrgentOverlay } from "../debugger/overlay/overlay";
@@ -12,7 +12,7 @@ import { t, tn } from "../lib/texts";
 import { shortcutOf } from "../state/keymap";
 import { toggleFolds } from "./folds";
 import { PORT_Y } from "./geometry";
-import { NameEditor, ProblemMark, StateMark, stateText } from "./NodeCard";
+import { cardStyle, NameEditor, ProblemMark, StateMark, stateText } from "./NodeCard";
 import type { NoteColour } from "./notes";
 import { NodeName } from "./NodeName";
 import { cardHeadClass, cardIconClass, cardSubClass, noteCards, noteClass } from "./recipes";
@@ -27,8 +27,6 @@ const foldedClass =
   "overflow-visible! shadow-[3px_3px_0_-1px_var(--surface-2),3px_3px_0_0_var(--line-field)] data-[state=asking]:outline-2 data-[state=asking]:outline-asking data-[state=failed]:outline-2 data-[state=failed]:outline-failed data-[state=running]:outline-2 data-[state=running]:outline-running";
 
 const PORT_STYLE = { top: PORT_Y };
-/** Its head is all of the card, with one line for the name. */
-const FACE = { "--ports": "0px", "--lines": 1 } as CSSProperties;
 
 interface Props {
   readonly name: string;
@@ -54,7 +52,7 @@ export function FoldedFrame({ name, colour, selected, renaming }: Props) {
         data-folded
         data-colour={colour}
         data-testid={shellIds.node(name)}
-        style={FACE}
+        style={cardStyle(name, 0, 0)}
         aria-label={t("canvas.node.label", { name, kind: words, state: stateText(overlay) })}
       >
         {/* The place where edges end. A new edge needs the frame unfolded. */}

@@ -26,6 +26,7 @@ import { ExpandButton } from "./ExpandButton";
 import { HeatBadge } from "./HeatBadge";
 import { HiddenMark } from "./HiddenWires";
 import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
+import { nameRoom } from "./name-pieces";
 import { NodeName } from "./NodeName";
 import { ErrorHandle, NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
@@ -82,7 +83,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       data-disabled={disabled || undefined}
       data-refused={refused || undefined}
       data-testid={shellIds.node(id)}
-      style={{ "--ports": `${portsHeight(body)}px`, "--lines": rows.length > 1 ? 2 : 1 } as CSSProperties}
+      style={cardStyle(id, portsHeight(body), rows.length)}
       aria-label={t("canvas.node.label", {
         name: id,
         kind: kind?.title ?? node.kind,
@@ -144,6 +145,16 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
     </div>
   );
 });
+
+/** What the classes of a card count with: the height of its ports, and the lines and the width of its name. */
+export function cardStyle(name: string, ports: number, rows: number): CSSProperties {
+  const lines = rows > 1 ? 2 : 1;
+  return {
+    "--ports": `${ports}px`,
+    "--lines": lines,
+    "--name": `${nameRoom(name, lines)}px`,
+  } as CSSProperties;
+}
 
 /** The port that every wire may leave from; a click adds what comes next. */
 function OutPort({ name, style }: { name: string; style?: CSSProperties }) {

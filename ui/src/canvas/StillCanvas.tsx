@@ -17,7 +17,7 @@ import { t } from "../lib/texts";
 import { cardRows, LABEL_HEIGHT, portOf, portsHeight, type Rect } from "./geometry";
 import { useKind } from "./kinds";
 import { countAt, shapeOf } from "./line-path";
-import { CardRows, Counts, DisabledMark, StateMark, stateText } from "./NodeCard";
+import { CardRows, cardStyle, Counts, DisabledMark, StateMark, stateText } from "./NodeCard";
 import { PortRows } from "./NodePorts";
 import { PinMark } from "./PinMark";
 import { NoteFace } from "./NoteCard";
@@ -285,7 +285,7 @@ const StillNode = memo(function StillNode({
         data-disabled={disabled || undefined}
         data-diff={mark}
         data-testid={shellIds.nestedNode(name)}
-        style={{ "--ports": `${portsHeight(body)}px`, "--lines": rows.length > 1 ? 2 : 1 } as CSSProperties}
+        style={cardStyle(name, portsHeight(body), rows.length)}
         aria-label={t("canvas.node.label", {
           name,
           kind: kind?.title ?? node.kind,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { namePieces } from "./name-pieces";
+import { namePieces, nameRoom } from "./name-pieces";
 
 it("a name breaks between its words and nowhere else", () => {
   expect(namePieces("summarize_customer_request")).toEqual(["summarize_", "customer_", "request"]);
@@ -9,4 +9,13 @@ it("a name breaks between its words and nowhere else", () => {
   expect(namePieces("классифицироватьЗапрос")).toEqual(["классифицировать", "Запрос"]);
   for (const whole of ["classification", "URL", "_", "检索文档", ""])
     expect(namePieces(whole)).toEqual([whole]);
+});
+
+it("a name needs the room of its longer line, or of its longest word", () => {
+  expect(nameRoom("summarise", 1)).toBe(63);
+  expect(nameRoom("summarise", 2), "it is one word").toBe(63);
+  expect(nameRoom("check_the_order", 1)).toBe(105);
+  expect(nameRoom("check_the_order", 2)).toBe(53);
+  expect(nameRoom("检索文档", 1), "these letters are as wide as they are high").toBe(48);
+  expect(nameRoom("", 1)).toBe(0);
 });
