@@ -626,23 +626,25 @@ fn a_question_says_every_way_to_answer_and_who_may() {
     assert!(gone.ends_with("in memory only, and is gone now.\n"), "{gone}");
 }
 
+/// Returns a graph that asks for a word, and says it behind values of the run's context.
+fn contextual() -> Json {
+    json!({
+        "format": "superstep/1",
+        "name": "Context",
+        "state": {"said": {}, "word": {}},
+        "context": {"user": {"type": "string"}, "level": {"type": "integer", "default": 1}},
+        "nodes": {
+            "ask": {"kind": "ask", "config": {"question": "Which word?", "into": "word"}},
+            "say": {"kind": "assign", "config": {"set": {"said": "context.user ~ context.level ~ state.word"}}},
+        },
+        "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "say"}],
+    })
+}
+
 #[test]
 fn a_run_is_given_the_context_that_its_graph_declares() {
     let user = User::new();
-    let graph = user.graph(
-        "context.json",
-        &json!({
-            "format": "superstep/1",
-            "name": "Context",
-            "state": {"said": {}, "word": {}},
-            "context": {"user": {"type": "string"}, "level": {"type": "integer", "default": 1}},
-            "nodes": {
-                "ask": {"kind": "ask", "config": {"question": "Which word?", "into": "word"}},
-                "say": {"kind": "assign", "config": {"set": {"said": "context.user ~ context.level ~ state.word"}}},
-            },
-            "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "say"}],
-        }),
-    );
+    let graph = user.graph("context.json", &contextual());
     let refused = user.expect(1, &["run", &graph, "--input", "{}", "--db", "memory:"]);
     assert!(refused.err.contains("user"), "{}", refused.err);
     let ada = r#"{"user": "ada"}"#;
@@ -662,18 +664,12 @@ fn a_run_is_given_the_context_that_its_graph_declares() {
 #[test]
 fn a_run_takes_the_context_that_its_graph_keeps_under_a_name() {
     let user = User::new();
-    let mut value = json!({
-        "format": "superstep/1",
-        "name": "Context",
-        "state": {"said": {}, "word": {}},
-        "context": {"user": {"type": "string"}, "level": {"type": "integer", "default": 1}},
-        "nodes": {
-            "ask": {"kind": "ask", "config": {"question": "Which word?", "into": "word"}},
-            "say": {"kind": "assign", "config": {"set": {"said": "context.user ~ context.level ~ state.word"}}},
-        },
-        "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "say"}],
-        "context_sets": [{"name": "Ada", "values": {"user": "ada"}}, {"name": "Eve L.", "values": {"user": "eve", "level": 2}}],
-    });
+    let without = contextual();
+    let mut value = without.clone();
+    value["context_sets"] = json!([
+        {"name": "Ada", "values": {"user": "ada"}},
+        {"name": "Eve L.", "values": {"user": "eve", "level": 2}},
+    ]);
     let graph = user.graph("sets.json", &value);
     let run = ["run", &graph, "--input", "{}", "--thread", "t", "--context-set"];
     let unknown = user.expect(2, &[&run[..], &["Bob"]].concat());
@@ -691,8 +687,7 @@ fn a_run_takes_the_context_that_its_graph_keeps_under_a_name() {
     );
     assert_eq!(done.json()["said"], "eve2tea");
 
-    value.as_object_mut().unwrap().remove("context_sets");
-    let graph = user.graph("none.json", &value);
+    let graph = user.graph("none.json", &without);
     let none = user.expect(2, &["run", &graph, "--input", "{}", "--context-set", "Ada"]);
     assert!(
         none.err.contains("no context values under names") && none.err.contains("--context"),
