@@ -164,12 +164,15 @@ impl App {
         }
     }
 
-    /// Clicks the first element whose text is `text`, among those that match `css`.
+    /// Clicks the first element whose text is `text`, among those that match `css`, once it lies uncovered at its place:
+    /// what a list offers is in the page before the list is shown.
     pub fn click_text(&self, css: &str, text: &str) {
-        self.wait_for(&format!("{css} with {text:?}"), "return [...document.querySelectorAll(arguments[0])].some(e => e.textContent.trim() === arguments[1])", json!([css, text]));
-        let script = "const e=[...document.querySelectorAll(arguments[0])].find(e=>e.textContent.trim()===arguments[1]);e.scrollIntoView({block:'nearest'});const r=e.getBoundingClientRect();return [r.x+r.width/2,r.y+r.height/2]";
-        let at = self.script(script, json!([css, text]));
-        let at = (at[0].as_f64().unwrap_or(0.0), at[1].as_f64().unwrap_or(0.0));
+        let script = "const e=[...document.querySelectorAll(arguments[0])].find(e=>e.textContent.trim()===arguments[1]);if(!e)return null;e.scrollIntoView({block:'nearest'});const r=e.getBoundingClientRect();const at=[r.x+r.width/2,r.y+r.height/2];return e.contains(document.elementFromPoint(...at))?at:null";
+        let at = wait(&format!("{css} with {text:?}"), || {
+            let at = self.script(script, json!([css, text]));
+            let found = at[0].as_f64().zip(at[1].as_f64());
+            found.ok_or_else(|| "it is not there, or covered".to_owned())
+        });
         self.pointer(
             json!([moved(at, 0), {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]),
         );
