@@ -130,16 +130,18 @@ export const LABEL_X = 20;
 const LABEL_MAX = 148;
 /** Signs of Chinese, Japanese and Korean, and full-width forms: as wide as they are high. */
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/g;
-const wideIn = (text: string): number => text.match(WIDE)?.length ?? 0;
+const NARROW = /[fijlrtI.,:;'|!()[\]/\s-]/g;
+const BROAD = /[mwMW@%]/g;
+const count = (text: string, letters: RegExp): number => text.match(letters)?.length ?? 0;
 
 /** Width of a label of 11 px mono text, with its padding. A letter is 6.6 px wide, where letters sit on whole pixels 7. */
 export function labelWidth(text: string): number {
-  return Math.min(LABEL_MAX, Math.max(28, text.length * 7 + wideIn(text) * 4 + 18));
+  return Math.min(LABEL_MAX, Math.max(28, text.length * 7 + count(text, WIDE) * 4 + 18));
 }
 
 /** About the width of semibold text of 12 px, as names have it in the middle drawing. */
 export function nameWidth(text: string): number {
-  return text.length * 7 + wideIn(text) * 5;
+  return text.length * 7 - count(text, NARROW) * 3 + count(text, BROAD) * 3.5 + count(text, WIDE) * 5;
 }
 
 /** Distance between the lines' meeting point of a join and the port. */
