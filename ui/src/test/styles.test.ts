@@ -41,7 +41,7 @@ it("imports a style sheet in one file only, but for the font of a language", () 
   );
   expect(importing).toEqual([
     [ENTRY, "./styles/app.css"],
-    ["lib/texts/zh/index.ts", "@fontsource-variable/noto-sans-sc/wght.css"],
+    ["lib/texts/zh/font.ts", "@fontsource-variable/noto-sans-sc/wght.css"],
   ]);
 });
 

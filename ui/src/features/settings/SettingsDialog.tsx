@@ -121,6 +121,8 @@ function General() {
   const language = useSession((state) => state.language);
   const follow = useSession((state) => state.follow);
   const setSettings = useSession((state) => state.setSettings);
+  // Each language has its name in its own letters, which a computer need not have.
+  useEffect(() => void import("../../lib/texts/zh/font"), []);
   return (
     <>
       <section className={settingsPartClass}>

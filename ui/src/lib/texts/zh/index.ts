@@ -2,7 +2,7 @@
  * Chinese. A chunk of its own with its font: both are loaded when the interface speaks it. Every file of the English
  * catalogue has one here of the same name and keys; `kinds` and `problems` say what Rust says, by its English texts.
  */
-import "@fontsource-variable/noto-sans-sc/wght.css";
+import "./font";
 import type { Catalogue, TextKey } from "../../texts";
 import { backends } from "./backends";
 import { code } from "./code";
