@@ -35,6 +35,8 @@ pub(super) struct Shown {
     pub(super) values: Object,
     pub(super) tasks: Vec<TaskSnapshot>,
     next: Vec<String>,
+    /// The checkpoint that was read; of bare values the one that was asked for.
+    head: Option<CheckpointHead>,
 }
 
 impl From<StateSnapshot> for Shown {
@@ -43,6 +45,7 @@ impl From<StateSnapshot> for Shown {
             values: state.values.as_object().cloned().unwrap_or_default(),
             next: state.next.iter().map(ToString::to_string).collect(),
             tasks: state.tasks,
+            head: state.checkpoint,
         }
     }
 }
@@ -139,6 +142,7 @@ impl Workbench {
             values: stored_state(&tuple.checkpoint),
             tasks: Vec::new(),
             next: tuple.checkpoint.next.iter().map(ToString::to_string).collect(),
+            head: None,
         })
     }
 
@@ -193,18 +197,21 @@ impl Workbench {
             Some(id) => Some(self.head(thread_id, id).await?),
             None => newest.clone(),
         };
-        let Some(head) = target else {
+        let Some(mut head) = target else {
             // Known, but nothing is stored yet.
             self.thread(thread_id).await?;
             return Ok(nothing_stored(thread_id));
         };
-        let is_head = newest.as_ref().is_some_and(|newest| newest.id == head.id);
+        let is_head = newest.is_some_and(|newest| newest.id == head.id);
         let live = request.checkpoint_id.is_none();
         let built = self.reading_graph(thread_id).await?;
-        // While a run goes on, the newest checkpoint may be a newer one by now: what is shown is the one that was read
-        // first unless the finished tasks of the open step are wanted.
-        let id = (!live).then(|| head.id.as_str());
+        // The finished tasks of the open step come with the newest state, as a graph reads it. While a run goes on that may
+        // be of a newer checkpoint by now: then all that is shown is of that one.
+        let id = (!live || built.is_none()).then(|| head.id.as_str());
         let now = self.shown(built.as_ref(), thread_id, id).await?;
+        if let Some(read) = now.head.clone() {
+            head = read;
+        }
         let (saver, thread) = (self.saver(), ThreadId::from(thread_id));
         let mut lineage = Lineage::from(&*saver, &thread, [head.clone()]);
         let (line, longer) = lineage.line(&head, COUNTED).await?;

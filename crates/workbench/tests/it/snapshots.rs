@@ -480,3 +480,32 @@ async fn inputs_edits_and_forks_say_who_made_them() {
         "what followed was made by nodes"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_snapshot_of_now_is_of_one_checkpoint_while_its_thread_goes_on() {
+    const LAST: i64 = 300;
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(dir.path()).await;
+    // After each step `n` is the number of the step.
+    let counting = json!({
+        "key:n": {"type": "integer", "reducer": "add"},
+        "node:a": {"kind": "assign", "config": {"set": {"n": "1"}}},
+        "edge:1": {"from": "__start__", "to": "a"},
+        "edge:2": {"from": "a", "to": "a", "when": format!("state.n < {LAST}")}
+    });
+    let graph = app.draft("Counting", counting).await;
+    let mut start = begin(&graph);
+    start["recursionLimit"] = json!(2 * LAST);
+    let run = app.ok("run.start", start).await;
+    let thread = run["threadId"].as_str().unwrap();
+    let mut steps = std::collections::BTreeSet::new();
+    while !steps.contains(&LAST) {
+        let snapshot = of(&app, thread, None).await;
+        let step = snapshot["checkpoint"]["step"].as_i64().unwrap_or(-1);
+        if step > 0 {
+            assert_eq!(key(&snapshot, "n")["value"]["value"], step, "{snapshot}");
+        }
+        steps.insert(step);
+    }
+    assert!(steps.len() > 3, "it was looked at while it ran: {steps:?}");
+}
