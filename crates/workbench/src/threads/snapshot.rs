@@ -35,7 +35,7 @@ pub(super) struct Shown {
     pub(super) values: Object,
     pub(super) tasks: Vec<TaskSnapshot>,
     next: Vec<String>,
-    /// The checkpoint that was read; of bare values the one that was asked for.
+    /// The checkpoint that the graph read; None for bare values, which are those of the checkpoint asked for.
     head: Option<CheckpointHead>,
 }
 
