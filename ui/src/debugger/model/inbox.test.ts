@@ -244,4 +244,29 @@ describe("the question of the thread that is open", () => {
     await loadThreadQuestions();
     expect(useInbox.getState().goneOfThread).toBeNull();
   });
+
+  it("is followed by the next one, also when the run had asked before its start was confirmed", async () => {
+    const first = question("a", { threadId: "t" });
+    const next = question("b", { threadId: "t" });
+    waiting = [first];
+    cursor("t");
+    await loadThreadQuestions();
+    let confirm: (run: unknown) => void = () => {};
+    start = () => new Promise((resolve) => (confirm = resolve));
+    const sent = answer(first, "again");
+    await vi.waitFor(() => expect(starts()).toHaveLength(1));
+    waiting = [next];
+    let give: (inbox: Inbox) => void = () => {};
+    held = new Promise((resolve) => (give = resolve));
+    const read = () => host.calls.filter(({ command }) => command === "inbox.list").length;
+    const before = read();
+    ended("t", "asking");
+    await vi.waitFor(() => expect(read(), "the questions are being read").toBeGreaterThan(before));
+    confirm(runOf("t"));
+    await sent;
+    give({ questions: waiting, waiting: 1 });
+    held = null;
+    const asked = () => useInbox.getState().ofThread.map((each) => each.interruptId);
+    await vi.waitFor(() => expect(asked()).toEqual(["b"]));
+  });
 });

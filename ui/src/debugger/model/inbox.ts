@@ -258,15 +258,19 @@ export function settled(question: Question): void {
   settle(key);
   sent.delete(key);
   show();
+}
+
+/** Drops lists that are being read, which say nothing any more, and reads them again: nothing else may bring what they had. */
+function readAgain(): void {
+  request += 1;
+  threadRequest += 1;
   reloadSoon();
 }
 
 function settle(key: string): void {
   if (counted.delete(key)) total = Math.max(0, total - 1);
   const others = (question: Question) => questionKey(question) !== key;
-  // An answer of before this says nothing any more.
-  request += 1;
-  threadRequest += 1;
+  readAgain();
   loaded = loaded.filter(others);
   loadedOfThread = loadedOfThread.filter(others);
 }
@@ -295,8 +299,7 @@ function release(threadId: string): void {
     any = true;
   }
   if (!any) return;
-  request += 1;
-  threadRequest += 1;
+  readAgain();
   show();
 }
 
