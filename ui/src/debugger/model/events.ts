@@ -23,7 +23,9 @@ export function receive(events: readonly AppEvent[]): void {
   const live = foldEvents(before.live, events);
   let { threads, checkpoints } = before;
   let resort = false;
-  const touched = new Set<string>();
+  /** Threads on which something happened, and whether a run has ended. */
+  const touched = new Map<string, boolean>();
+  const touch = (threadId: string) => touched.set(threadId, touched.get(threadId) ?? false);
   const unknown = new Set<string>();
   const deleted: string[] = [];
   let moved = false;
@@ -33,17 +35,17 @@ export function receive(events: readonly AppEvent[]): void {
   for (const event of events) {
     switch (event.type) {
       case "run": {
-        touched.add(event.run.threadId);
+        touched.set(event.run.threadId, event.run.status !== "running");
         const pages = checkpoints.get(event.run.threadId);
         if (pages) checkpoints = new Map(checkpoints).set(event.run.threadId, withRun(pages, event.run));
         break;
       }
       case "taskStarted":
       case "taskEnded":
-        touched.add(event.threadId);
+        touch(event.threadId);
         break;
       case "checkpoint": {
-        touched.add(event.threadId);
+        touch(event.threadId);
         const pages = checkpoints.get(event.threadId);
         // Also while the list is on its way: what comes meanwhile is joined with it.
         if (pages && pages.state !== "failed") {
@@ -100,7 +102,7 @@ export function receive(events: readonly AppEvent[]): void {
   if (cursor.threadId !== null && deleted.includes(cursor.threadId)) {
     setCursor({ threadId: null, checkpointId: null });
   }
-  for (const id of touched) snapshots.touch(id);
+  for (const [id, ended] of touched) snapshots.touch(id, ended);
   if (moved) reload();
   else if (elsewhere) refresh(before.live);
   else if (unknown.size > 0) reloadThreadsSoon();

@@ -152,6 +152,23 @@ describe("loading the moment under the cursor", () => {
     expect(open).toHaveLength(1);
   });
 
+  it("shows the end of a run at once, also after a slow answer and while one is on its way", async () => {
+    const { loader, open, advance } = host();
+    loader.want(at(null));
+    advance(2000);
+    await open[0]?.answer();
+    loader.touch("t");
+    expect(open).toHaveLength(0);
+    loader.touch("t", true);
+    expect(open, "nothing is waited for").toHaveLength(1);
+    loader.touch("t", true);
+    await open[0]?.answer();
+    expect(open, "what was read before the second end is read again").toHaveLength(1);
+    await open[0]?.answer();
+    advance(5000);
+    expect(open, "the waiting reading of the first change was this one").toHaveLength(0);
+  });
+
   it("leaves the cached past alone when its thread goes on", async () => {
     const { loader, open, advance } = host();
     loader.want(at("a"));

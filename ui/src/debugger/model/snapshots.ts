@@ -48,6 +48,8 @@ export class SnapshotLoader {
   #inFlight: { key: string; abort: AbortController; since: number } | undefined;
   #shownKey: string | undefined;
   #stale = false;
+  /** What is stale will stay as it is now: its run has ended. */
+  #ended = false;
   #lastLoad = Number.NEGATIVE_INFINITY;
   #lastCost = 0;
   #timer = false;
@@ -60,7 +62,7 @@ export class SnapshotLoader {
   want(place: Place | undefined): void {
     if (place && this.#wanted && keyOf(place) === keyOf(this.#wanted)) return;
     this.#wanted = place;
-    this.#stale = false;
+    this.#stale = this.#ended = false;
     if (!place) {
       this.#inFlight?.abort.abort();
       this.#inFlight = undefined;
@@ -80,11 +82,12 @@ export class SnapshotLoader {
     this.#next();
   }
 
-  /** Something happened on a thread: what is shown of its newest moment is out of date. */
-  touch(threadId: string): void {
+  /** Something happened on a thread: what is shown of its newest moment is out of date. The end of a run is shown at once. */
+  touch(threadId: string, ended = false): void {
     if (this.#wanted?.threadId !== threadId) return;
     if (this.#wanted.checkpointId !== null && this.#cache.has(keyOf(this.#wanted))) return;
     this.#stale = true;
+    this.#ended ||= ended;
     this.#schedule();
   }
 
@@ -106,7 +109,12 @@ export class SnapshotLoader {
   }
 
   #schedule(): void {
-    if (this.#timer || this.#inFlight) return;
+    if (this.#inFlight) return;
+    if (this.#ended) {
+      this.#next();
+      return;
+    }
+    if (this.#timer) return;
     // A busy machine or a very long thread must not be kept busy by looking at it.
     const wait =
       this.#lastLoad + Math.min(LONGEST_MS, Math.max(REFRESH_MS, 3 * this.#lastCost)) - this.#host.now();
@@ -154,7 +162,7 @@ export class SnapshotLoader {
     const era = this.#host.era(place.threadId);
     this.#inFlight = flight;
     const isWanted = () => this.#wanted !== undefined && keyOf(this.#wanted) === key;
-    if (isWanted()) this.#stale = false;
+    if (isWanted()) this.#stale = this.#ended = false;
     try {
       const view = await this.#host.fetch(place, abort.signal);
       const loaded: Loaded = { place, era, view };
