@@ -20,6 +20,7 @@ vi.mock("../../ipc/client", () => ({
 
 const { streamLog, useRuns } = await import("./runStore");
 const { loadCheckpoints } = await import("./checkpoints");
+const { loadThreads } = await import("./thread-list");
 const { noteAway, noteRun, receive, recover } = await import("./events");
 const { programOf, statusOf } = await import("./status");
 const { withCheckpoint } = await import("./pages");
@@ -77,6 +78,26 @@ describe("receiving events", () => {
     ]);
     expect(store().order).toEqual(["b", "a"]);
     expect(statusOf(store(), "b")).toBe("running");
+  });
+
+  it("wins over a list that was on its way", async () => {
+    const row = (threadId: string, status: ThreadView["status"] = "running") => thread(threadId, { status });
+    useRuns.setState({
+      threads: new Map(["a", "b", "c"].map((id) => [id, row(id)])),
+      order: ["a", "b", "c"],
+      total: 3,
+    });
+    let give: (answer: unknown) => void = () => {};
+    answers.set("thread.list", () => new Promise((resolve) => (give = resolve)));
+    const loading = loadThreads();
+    receive([
+      { type: "thread", thread: row("a", "done") },
+      { type: "threadDeleted", threadId: "b" },
+    ]);
+    give({ threads: [row("a"), row("b"), row("c", "asking"), row("d")], total: 4 });
+    await loading;
+    const statuses = [...store().threads].map(([id, { status }]) => `${id} ${status}`);
+    expect(statuses).toEqual(["a done", "c asking", "d running"]);
   });
 
   it("moves the cursor away from a thread that was deleted", () => {

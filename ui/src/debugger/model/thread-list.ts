@@ -58,8 +58,14 @@ export async function loadThreads(more = false): Promise<void> {
       limit: more ? PAGE : Math.max(PAGE, Math.min(order.length, 2000)),
     });
     if (request !== threadsRequest) return;
-    const next = new Map(more ? threads : []);
-    for (const thread of answer.threads) next.set(thread.threadId, thread);
+    const now = get().threads;
+    const next = new Map(more ? now : []);
+    for (const thread of answer.threads) {
+      const known = now.get(thread.threadId);
+      // What an event changed or removed while the answer was on its way may be newer, and no other event would say it again.
+      if (known === threads.get(thread.threadId)) next.set(thread.threadId, thread);
+      else if (known) next.set(thread.threadId, known);
+    }
     set({
       threads: next,
       order: sortThreads(next),
@@ -77,9 +83,10 @@ export async function loadThreads(more = false): Promise<void> {
 
 /** The selected thread may be hidden by the filter or further down: its view is still needed for the title and status. */
 async function keepSelected(threadId: string, request: number): Promise<void> {
+  const before = get().selected;
   try {
     const thread = await rpc("thread.get", { threadId });
-    if (request === threadsRequest) set({ selected: thread });
+    if (request === threadsRequest && get().selected === before) set({ selected: thread });
   } catch (problem) {
     const { cursor, setCursor } = useSession.getState();
     if (asProblem(problem).code === "not-found" && cursor.threadId === threadId) {
