@@ -105,8 +105,11 @@ for (const size of SIZES)
     await reachable(app, "done");
     await app.showState();
     const key = app.key("outcome");
-    await key.scrollIntoViewIfNeeded();
-    await expect(key).toBeInViewport({ ratio: 0.9 });
+    // Rows move until all values are here.
+    await expect(async () => {
+      await key.scrollIntoViewIfNeeded();
+      await expect(key).toBeInViewport({ ratio: 0.9, timeout: 1_000 });
+    }).toPass({ timeout: 15_000 });
     await reachable(app, "state");
     await expect(app.id("timeline")).toBeVisible();
     await reachable(app, "timeline");
