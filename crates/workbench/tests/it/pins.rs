@@ -130,6 +130,35 @@ async fn what_cannot_be_pinned_is_refused() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_wrote_nothing_is_pinned_as_that() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let alone = json!({
+        "key:n": {"type": "integer"},
+        "node:fetch": {"kind": "code", "config": {"source": "emit('worked'); return {};"}},
+        "edge:1": {"from": "__start__", "to": "fetch"}
+    });
+    let mut led = alone.clone();
+    led["edge:2"] = json!({"from": "fetch", "to": "__end__"});
+    let mut followed = alone.clone();
+    followed["node:next"] = json!({"kind": "assign", "config": {"set": {"n": "1"}}});
+    followed["edge:2"] = json!({"from": "fetch", "to": "next"});
+    for (records, edges) in [(alone, "no edge"), (led, "to the end"), (followed, "to a node")] {
+        let graph = app.draft("Nothing", records).await;
+        let (thread, _, worked) = run(&mut app, &graph).await;
+        assert_eq!(worked, 1);
+        let (task, checkpoint) = fetched(&app, &thread).await;
+        let from = json!({"threadId": thread["threadId"], "checkpointId": checkpoint, "taskId": task["id"]});
+        let pinned = app
+            .ok("pins.set", json!({"graph": graph, "node": "fetch", "from": from}))
+            .await;
+        assert_eq!(pinned["nodes"]["fetch"]["value"], json!({}), "{edges}");
+        let (.., worked) = run(&mut app, &graph).await;
+        assert_eq!(worked, 0, "{edges}");
+    }
+}
+
 /// A graph file with one node, which runs another graph file.
 fn around(node: &str, graph: &str) -> Value {
     json!({
