@@ -102,8 +102,9 @@ impl Preferences {
 
     /// Takes over what another program wrote.
     pub(crate) fn read_again(&self) {
-        let read = meant(read(&self.dir.join("settings.json")));
-        *self.settings.lock() = read;
+        // Locked first: what is set meanwhile is newer than what was read.
+        let mut current = self.settings.lock();
+        *current = meant(read(&self.dir.join("settings.json")));
     }
 
     pub(crate) fn recents(&self) -> Vec<Recent> {
@@ -163,6 +164,24 @@ mod tests {
                 .starts_with("settings.broken-")
         });
         assert!(aside, "the broken file must be kept");
+    }
+
+    #[test]
+    fn what_is_set_while_the_file_is_read_again_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let preferences = Preferences::load(dir.path());
+        for round in 0..300 {
+            let name = Some(format!("round {round}"));
+            std::thread::scope(|scope| {
+                scope.spawn(|| preferences.read_again());
+                let settings = Settings {
+                    name: name.clone(),
+                    ..Settings::default()
+                };
+                preferences.set(settings).unwrap();
+            });
+            assert_eq!(preferences.settings().name, name);
+        }
     }
 
     #[test]
