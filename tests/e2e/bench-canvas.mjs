@@ -108,28 +108,28 @@ async function gestures(page, hand, { node }) {
   const middle = { x: 720, y: 450 };
   const found = {};
   await page.waitForTimeout(500);
-  const pan = await hand.measure(() => hand.wheel(middle, 60, { dx: 24, dy: 8 }));
-  found["pan p50"] = [percentile(pan.frames, 0.5), "ms/frame"];
-  found["pan p95"] = [p95(pan.frames), "ms/frame", 33];
+  const pan = await hand.frames(() => hand.wheel(middle, 60, { dx: 24, dy: 8 }));
+  found["pan p50"] = [percentile(pan, 0.5), "ms/frame"];
+  found["pan p95"] = [p95(pan), "ms/frame", 33];
   found["mounted after pan"] = [await page.locator(".react-flow__node").count(), "nodes"];
   await hand.wheel(middle, 60, { dx: -24, dy: -8 });
   await page.waitForTimeout(300);
-  const drag = await hand.measure(async () => hand.drag(await hand.centre(node(1)), 50, { dx: 3, dy: 1 }));
-  found["drag p95"] = [p95(drag.frames), "ms/frame", 50];
+  const drag = await hand.frames(async () => hand.drag(await hand.centre(node(1)), 50, { dx: 3, dy: 1 }));
+  found["drag p95"] = [p95(drag), "ms/frame", 50];
   const selects = [];
   for (const index of [1, 0, 1, 0, 1, 0]) {
     const at = await hand.centre(node(index));
-    const select = await hand.measure(() => page.mouse.click(at.x, at.y));
+    const select = await hand.events(() => page.mouse.click(at.x, at.y));
     selects.push(Math.max(...["pointerdown", "pointerup", "click"].flatMap((type) => select.of(type).map(({ paint }) => paint))));
   }
   found["select, event to paint, longest"] = [Math.max(...selects), "ms", 50];
   await page.keyboard.press("Escape");
   // From cards to blocks and back: through all three drawings, twice.
-  const zoom = await hand.measure(async () => {
+  const zoom = await hand.frames(async () => {
     for (const dy of [60, -60, 60, -60]) await hand.wheel(middle, 24, { dy, ctrl: true });
   });
-  found["zoom across the drawings, p95"] = [p95(zoom.frames), "ms/frame"];
-  found["zoom across the drawings, longest frame"] = [Math.max(...zoom.frames), "ms", 100];
+  found["zoom across the drawings, p95"] = [p95(zoom), "ms/frame"];
+  found["zoom across the drawings, longest frame"] = [Math.max(...zoom), "ms", 100];
   return found;
 }
 
@@ -209,7 +209,7 @@ async function start() {
 /** Keys in a field: the handlers of each, and until it was painted. */
 async function typing(page, hand, where, params) {
   const text = "the quick brown fox jumps";
-  const typed = await hand.measure(() => hand.type(text));
+  const typed = await hand.events(() => hand.type(text));
   const [keys, inputs] = [typed.of("keydown"), typed.of("input")];
   const handlers = keys.map((key) => {
     const input = inputs.find(({ at }) => at >= key.at && at - key.at < 30);
@@ -236,7 +236,7 @@ async function editing(page, hand, params) {
   await page.keyboard.press("Escape");
   await page.waitForTimeout(300);
 
-  const opened = await hand.measure(() => page.locator(id("tab-outline")).click());
+  const opened = await hand.events(() => page.locator(id("tab-outline")).click());
   const rows = await page.locator(`${id("outline")} [role=treeitem]`).count();
   const shown = Math.max(...opened.of("click").map(({ paint }) => paint));
   print("outline, event to paint", { ...params, rows }, shown, "ms", 200);
@@ -247,13 +247,13 @@ async function editing(page, hand, params) {
     await page.locator(id("node-name-n3")).click();
     await page.keyboard.press("Shift+ArrowDown");
     await page.waitForTimeout(150);
-    const undone = await hand.measure(() => page.keyboard.press("Control+z"));
+    const undone = await hand.events(() => page.keyboard.press("Control+z"));
     times.push(Math.max(...undone.of("keydown").map(({ paint }) => paint)));
   }
   print("undo of a move, longest", params, Math.max(...times), "ms", 100);
   await page.keyboard.press("Delete");
   await page.waitForTimeout(300);
-  const undone = await hand.measure(() => page.keyboard.press("Control+z"));
+  const undone = await hand.events(() => page.keyboard.press("Control+z"));
   print("undo of a deleted node", params, Math.max(...undone.of("keydown").map(({ paint }) => paint)), "ms", 100);
   await page.locator(id("tab-palette")).click();
 }
@@ -261,7 +261,7 @@ async function editing(page, hand, params) {
 /** The command that arranges, and what the page is like meanwhile. */
 async function arranging(page, hand, what, params, limit) {
   let took = 0;
-  const done = await hand.measure(async () => {
+  const frames = await hand.frames(async () => {
     const begun = performance.now();
     await page.locator(id("auto-layout")).click();
     await page.waitForSelector(`${id("undo")}[aria-label*=Arrange]`, { timeout: 180_000 });
@@ -269,8 +269,8 @@ async function arranging(page, hand, what, params, limit) {
     took = performance.now() - begun;
   });
   print(`arrange ${what}`, params, took / 1000, "s", limit);
-  print(`arrange ${what}, longest frame beside it`, params, Math.max(...done.frames), "ms", 100);
-  const undone = await hand.measure(() => page.keyboard.press("Control+z"));
+  print(`arrange ${what}, longest frame beside it`, params, Math.max(...frames), "ms", 100);
+  const undone = await hand.events(() => page.keyboard.press("Control+z"));
   print(`undo of arrange ${what}`, params, Math.max(...undone.of("keydown").map(({ paint }) => paint)), "ms", 100);
 }
 
@@ -292,9 +292,9 @@ try {
       await page.keyboard.press("Escape");
       if (nodes > ALL_MAX) {
         await page.waitForTimeout(1_000);
-        const pan = await hand.measure(() => hand.wheel({ x: 720, y: 450 }, 60, { dx: 24, dy: 8 }));
-        print("pan p50", params, percentile(pan.frames, 0.5), "ms/frame");
-        print("pan p95", params, p95(pan.frames), "ms/frame", 33);
+        const pan = await hand.frames(() => hand.wheel({ x: 720, y: 450 }, 60, { dx: 24, dy: 8 }));
+        print("pan p50", params, percentile(pan, 0.5), "ms/frame");
+        print("pan p95", params, p95(pan), "ms/frame", 33);
         return;
       }
       const found = await gestures(page, hand, { node: (index) => id(`node-name-n${index}`) });

@@ -1,7 +1,12 @@
 /** Gestures as a person makes them, at the pace of a hand and not of the page, and what the page takes for them. */
 
+/** Events that are timed. */
+const TYPES = ["keydown", "input", "pointerdown", "pointerup", "click"];
 /** Between two events of a pointer or a wheel. */
 const PACE = 16;
+
+/** The page rests by then after what was done. */
+const RESTS = 250;
 
 const wait = (millis) => new Promise((done) => setTimeout(done, millis));
 
@@ -10,38 +15,15 @@ export function percentile(values, part) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-/**
- * Runs in the page: the length of every frame, and of every event how long its handlers worked and when what they did was
- * painted. The browser's own figures (Event Timing) count where it gives some; it leaves out what takes less than 16 ms.
- */
+/** Runs in the page: the length of every frame, and how late an event comes to its first handler. */
 function meter() {
-  const events = new Map();
+  let events = [];
   const frames = { on: false, last: 0, all: [] };
-  const after = (then) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => then(performance.now());
-    port2.postMessage(null);
-  };
-  for (const type of ["keydown", "input", "pointerdown", "pointermove", "pointerup", "click", "wheel"])
-    window.addEventListener(
-      type,
-      (event) => {
-        const begun = performance.now();
-        const entry = { type, at: event.timeStamp, handlers: Number.NaN, paint: Number.NaN };
-        events.set(`${type} ${event.timeStamp}`, entry);
-        after((now) => (entry.handlers = now - begun));
-        requestAnimationFrame(() => after((now) => (entry.paint = now - entry.at)));
-      },
-      { capture: true, passive: true },
-    );
-  new PerformanceObserver((list) => {
-    for (const each of list.getEntries()) {
-      const entry = events.get(`${each.name} ${each.startTime}`);
-      if (!entry) continue;
-      entry.handlers = each.processingEnd - each.processingStart;
-      entry.paint = Math.max(entry.paint || 0, each.duration);
-    }
-  }).observe({ type: "event", durationThreshold: 16 });
+  for (const type of TYPES)
+    window.addEventListener(type, (event) => events.push({ type, late: performance.now() - event.timeStamp }), {
+      capture: true,
+      passive: true,
+    });
   const tick = (now) => {
     if (frames.on && frames.last > 0) frames.all.push(now - frames.last);
     frames.last = frames.on ? now : 0;
@@ -50,16 +32,47 @@ function meter() {
   requestAnimationFrame(tick);
   window.superstepMeter = {
     begin() {
-      events.clear();
+      events = [];
       frames.all = [];
       frames.last = 0;
       frames.on = true;
     },
     end() {
       frames.on = false;
-      return { frames: frames.all, events: [...events.values()].map((each) => ({ ...each })) };
+      return { frames: frames.all, events };
     },
   };
+}
+
+/**
+ * How long the handlers of each event worked, and when the display had what they did: the first frame of the page that ended
+ * after them and was presented. From the browser's trace, for Event Timing sometimes gives one presentation, seconds later, to
+ * all events before it, while the trace and a recording of the screen show a frame for each.
+ */
+function timed(trace, events) {
+  const frames = new Map();
+  for (const { name, ph, ts, args } of trace) {
+    if (name === "AnimationFrame" && ph === "b") {
+      const { id, animation_frame_timing_info: info } = args;
+      frames.set(id ?? info.id, { end: ts + info.duration_ms * 1000, presented: Number.NaN });
+    }
+    if (name === "AnimationFrame::Presentation" && frames.has(args.id)) frames.get(args.id).presented = ts;
+  }
+  const presented = [...frames.values()].filter((frame) => frame.presented > 0).sort((a, b) => a.presented - b.presented);
+  const dispatched = trace
+    .filter(({ name, ph, args }) => name === "EventDispatch" && ph === "X" && TYPES.includes(args.data?.type))
+    .sort((a, b) => a.ts - b.ts);
+  return TYPES.flatMap((type) => {
+    const own = dispatched.filter(({ args }) => args.data.type === type);
+    return events
+      .filter((each) => each.type === type)
+      .map(({ late }, index) => {
+        const { ts, dur } = own[index] ?? {};
+        const shown = presented.find((frame) => frame.end >= ts + dur);
+        const millis = (micros) => micros / 1000;
+        return { type, at: millis(ts), handlers: millis(dur), paint: late + millis(shown?.presented - ts) };
+      });
+  });
 }
 
 export class Hand {
@@ -70,21 +83,35 @@ export class Hand {
 
   /** A hand on a new page; the page is opened after this. */
   static async on(page) {
-    await page.addInitScript(meter);
+    await page.addInitScript(`const TYPES = ${JSON.stringify(TYPES)};\n(${meter})();`);
     return new Hand(page, await page.context().newCDPSession(page));
   }
 
-  /** What the page took while this was done, with the frames until it rests. */
-  async measure(work, rest = 250) {
+  /** The frames of the page while this was done, until it rests. */
+  async frames(work) {
+    return (await this.#during(work)).frames;
+  }
+
+  /** The frames and the events of the page while this was done, until it rests. */
+  async events(work) {
+    const trace = [];
+    const collect = ({ value }) => trace.push(...value);
+    this.input.on("Tracing.dataCollected", collect);
+    await this.input.send("Tracing.start", { transferMode: "ReportEvents", categories: "devtools.timeline" });
+    const { frames, events } = await this.#during(work);
+    const complete = new Promise((done) => this.input.once("Tracing.tracingComplete", done));
+    await this.input.send("Tracing.end");
+    await complete;
+    this.input.off("Tracing.dataCollected", collect);
+    const all = timed(trace, events);
+    return { frames, of: (type) => all.filter((each) => each.type === type) };
+  }
+
+  async #during(work) {
     await this.page.evaluate(() => window.superstepMeter.begin());
     await work();
-    await wait(rest);
-    const { frames, events } = await this.page.evaluate(() => window.superstepMeter.end());
-    return {
-      frames,
-      /** By the type of the events. */
-      of: (type) => events.filter((each) => each.type === type),
-    };
+    await wait(RESTS);
+    return this.page.evaluate(() => window.superstepMeter.end());
   }
 
   /** Sends events one after the other without waiting for the page, as a device does. */
