@@ -23,6 +23,14 @@ const MAX_LOOPS = 300;
 /** With more lines to the right than this, those that pass cards are left as they are. */
 const MAX_PASSES = 2000;
 
+/** All lines as they were made for the places of the cards. */
+interface Made {
+  readonly rects: ReadonlyMap<string, Rect>;
+  readonly tree: RBush<LineItem>;
+  readonly items: Map<string, LineItem[]>;
+  readonly lines: Map<string, Line>;
+}
+
 export class LineIndex {
   readonly #doc: GraphDocument;
   readonly #cards: CardIndex;
@@ -38,6 +46,10 @@ export class LineIndex {
   #edges: readonly string[] | null = null;
   /** By node, the nodes whose failure leads there. */
   #failuresTo = new Map<string, Set<string>>();
+  /** The cards that lines were made for; null once something has changed that is not a place. */
+  #rects: ReadonlyMap<string, Rect> | null = null;
+  /** As it was before all cards were moved together, which undo and redo go back to. */
+  #before: Made | null = null;
   /** Where cards are drawn. */
   readonly #drawn = { get: (name: string) => this.#cards.rect(name) };
   /** Fans by source, until something moves. */
@@ -116,9 +128,24 @@ export class LineIndex {
     this.#views.clear();
     this.#labelled.clear();
     this.#edges = null;
+    this.#rects = null;
+    this.#before = null;
   }
 
-  rebuild(): void {
+  /** Makes all lines again; after nothing but places has changed, takes them as they were if the cards are back there. */
+  rebuild(moved = false): void {
+    const { rects } = this.#cards;
+    const before = moved ? this.#before : null;
+    const [tree, items, lines] = [this.#tree, this.#items, this.#lines];
+    this.#before = moved && this.#rects && tree ? { rects: this.#rects, tree, items, lines } : null;
+    this.#rects = rects;
+    if (before && samePlaces(before.rects, rects)) {
+      this.#fans.clear();
+      this.#tree = before.tree;
+      this.#items = before.items;
+      this.#lines = before.lines;
+      return;
+    }
     this.#items = new Map();
     this.#lines = new Map();
     this.#fans.clear();
@@ -171,6 +198,7 @@ export class LineIndex {
     }
     this.#applyWays(all);
     this.#applyLabels(all);
+    this.#rects = this.#cards.rects;
   }
 
   #viewOf(edge: string): LineView | null {
@@ -363,4 +391,19 @@ export class LineIndex {
       this.#items.set(edge, next);
     }
   }
+}
+
+function samePlaces(a: ReadonlyMap<string, Rect>, b: ReadonlyMap<string, Rect>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [name, rect] of a) {
+    const other = b.get(name);
+    if (
+      other?.x !== rect.x ||
+      other.y !== rect.y ||
+      other.width !== rect.width ||
+      other.height !== rect.height
+    )
+      return false;
+  }
+  return true;
 }

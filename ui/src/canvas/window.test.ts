@@ -125,6 +125,40 @@ describe("Scene", () => {
     check();
   });
 
+  it("takes lines as they were when very many nodes are back in their places", () => {
+    const doc = grid(30, 20);
+    const scene = new Scene(doc);
+    const linesOf = (all: Scene) => new Map([...all.lines()].sort());
+    const whole = () => scene.linesIn(scene.extent() ?? expect.fail("the graph has no extent"));
+    const first = linesOf(scene);
+    const places = new Map(doc.names("node").map((name, index) => [name, { x: index * 300, y: index * 40 }]));
+    const moved = doc.apply(edits.moveNodes(doc, places));
+    const second = linesOf(scene);
+    expect(second).toEqual(linesOf(new Scene(doc)));
+    // Moved by itself and back in between.
+    doc.apply(reversed(doc.apply(edits.moveNodes(doc, new Map([["n7", { x: -900, y: 0 }]])))));
+    doc.apply(reversed(moved));
+    for (const [id, line] of scene.lines()) expect(line).toBe(first.get(id));
+    expect(new Set(whole())).toEqual(new Set(scene.lines().values()));
+    doc.apply(moved);
+    for (const [id, line] of linesOf(scene)) expect(line).toEqual(second.get(id));
+    // What is changed meanwhile is not taken back with the places, whenever it is changed.
+    const check = () => {
+      expect(linesOf(scene)).toEqual(linesOf(new Scene(doc)));
+      expect(new Set(whole())).toEqual(new Set(scene.lines().values()));
+    };
+    doc.apply(edits.connect(doc, "n9", "n2"));
+    doc.apply(reversed(moved));
+    check();
+    doc.apply(setEdgeForm(doc, "n0->n1", "route"));
+    doc.apply(addPath(doc, "n0->n1", "other", "n10"));
+    doc.apply(moved);
+    check();
+    doc.apply(edits.deleteThings(doc, { nodes: ["n4"] }));
+    doc.apply(edits.moveNodes(doc, new Map([...places].map(([name, { x, y }]) => [name, { x: y, y: x }]))));
+    check();
+  });
+
   it("leads a loop round the nodes that are in its way", () => {
     const doc = grid(4, 1);
     doc.apply(edits.connect(doc, "n3", "n0"));

@@ -261,9 +261,9 @@ export class Scene {
     return this.#cards.at(point);
   }
 
-  #rebuild(): void {
+  #rebuild(moved = false): void {
     this.#cards.rebuild();
-    this.#lines.rebuild();
+    this.#lines.rebuild(moved);
     this.#bounds = null;
   }
 
@@ -352,7 +352,7 @@ export class Scene {
       }
     }
     if (nodes.size > MOST_PLACED) {
-      this.#rebuild();
+      this.#rebuild(moved);
       this.#notify();
       return;
     }
