@@ -30,7 +30,7 @@ import { GraphLine } from "./GraphLine";
 import { HiddenWires } from "./HiddenWires";
 import { Knife } from "./interactions/knife";
 import { Dots, Minimap, Overview } from "./layers";
-import { EndPill, FarNode, NodeCard } from "./NodeCard";
+import { EndPill, NodeCard } from "./NodeCard";
 import { NoteCard } from "./NoteCard";
 import { type NodeSearchProps, NodeSearchSlot } from "./NodeSearchSlot";
 import { useFollow } from "./reveal";
@@ -56,7 +56,6 @@ const NODES = {
   pill: EndPill,
   note: NoteCard,
   frame: NoteCard,
-  far: FarNode,
 };
 const NODE_TYPES: NodeTypes = {
   node: memo(function AnyNode(props: NodeProps<CanvasNode>) {

@@ -25,7 +25,7 @@ import { addAfter } from "./adding";
 import { ExpandButton } from "./ExpandButton";
 import { HeatBadge } from "./HeatBadge";
 import { HiddenMark } from "./HiddenWires";
-import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
+import { cardRows, PORT_Y, portsHeight } from "./geometry";
 import { nameRoom } from "./name-pieces";
 import { NodeName } from "./NodeName";
 import { ErrorHandle, NodePorts, PortHandles, usePorts } from "./NodePorts";
@@ -372,16 +372,5 @@ export const EndPill = memo(function EndPill({ id, selected }: NodeProps) {
       )}
       {t(id === START ? "canvas.start" : "canvas.end")}
     </div>
-  );
-});
-
-/** Stands for a node that is out of view and at the end of a line that is not: nothing but its ports. */
-export const FarNode = memo(function FarNode({ height }: NodeProps) {
-  const style = height === PILL_HEIGHT ? undefined : PORT_STYLE;
-  return (
-    <>
-      <Handle type="target" position={Position.Left} isConnectable={false} {...(style && { style })} />
-      <Handle type="source" position={Position.Right} isConnectable={false} {...(style && { style })} />
-    </>
   );
 });

@@ -87,7 +87,7 @@ function useSeenJumps(version: number): readonly Jump[] {
 }
 
 /** How a node is drawn. */
-type Drawn = "card" | "expanded" | "pill" | "note" | "frame" | "far";
+type Drawn = "card" | "expanded" | "pill" | "note" | "frame";
 export type CanvasNode = Node<{ readonly drawn: Drawn }, "node">;
 
 export type CanvasEdge = LineEdge | JumpEdge;
@@ -145,7 +145,7 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
       area,
       frame !== null && frame === mountedAt.current ? NO_SHARE : SHARE,
       (name) => scene.rect(name),
-      (name) => nodeCache.current.get(name)?.node.data.drawn !== "far" && nodeCache.current.has(name),
+      (name) => nodeCache.current.get(name)?.node.hidden === false,
     );
 
     let lines: Line[] = scene.linesIn(area);
@@ -169,16 +169,16 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
     }
 
     const nextNodes = new Map<string, { rect: Rect; ports: Ports; node: CanvasNode }>();
-    const mount = (node: string, far: boolean) => {
+    // Lines need both of their nodes; one that is out of view is known to React Flow and not in the page.
+    const mount = (node: string, away: boolean) => {
       const name = scene.shown(node);
       const rect = scene.rect(name);
       if (!rect || nextNodes.has(name)) return;
       const position = moving.get(name) ?? { x: rect.x, y: rect.y };
       const note = noteOf(scene.doc.get(`node:${name}`));
-      const frame = scene.liesBehind(name) && !far;
-      const drawn: Drawn = far
-        ? "far"
-        : name === START || name === END
+      const frame = scene.liesBehind(name);
+      const drawn: Drawn =
+        name === START || name === END
           ? "pill"
           : note
             ? frame
@@ -195,6 +195,7 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
         old.rect === rect &&
         old.ports === ports &&
         old.node.data.drawn === drawn &&
+        old.node.hidden === away &&
         old.node.selected === selected &&
         old.node.position.x === position.x &&
         old.node.position.y === position.y;
@@ -209,7 +210,7 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
               type: "node",
               position,
               data: { drawn },
-              ...(far && { className: "far-node" }),
+              hidden: away,
               width: rect.width,
               height: rect.height,
               // Said as measured too, so that React Flow does not measure it again.
@@ -218,8 +219,8 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
               selected,
               // Behind the lines, and let through to the canvas but by its title: what lies in it can be reached.
               ...(frame && { zIndex: FRAME_Z, dragHandle: ".note-grip", style: { pointerEvents: "none" } }),
-              selectable: !far && !frame,
-              draggable: !far,
+              selectable: !away && !frame,
+              draggable: !away,
             } satisfies CanvasNode,
           };
       nextNodes.set(name, entry);
