@@ -5,7 +5,7 @@ import { moveNodes } from "../document/edits";
 import { edit } from "../document/edit";
 import { doc } from "../document/store";
 import type { Json, JsonObject } from "../document/types";
-import { rowsOf } from "../features/outline/rows";
+import { Outline } from "../features/outline/rows";
 import { replaceHost } from "../ipc/client";
 import { fakeHost, fileRecords } from "../test/fakeHost";
 import { useAnnounced } from "../state/announce";
@@ -134,7 +134,7 @@ describe("a node that is expanded in place", () => {
   it("lists its nodes in the outline", async () => {
     await expand();
     const insides = new Map([["nested", [{ name: "one", does: "assign" }]]]);
-    const rows = rowsOf(doc, insides);
+    const rows = new Outline(doc).rows(insides);
     const at = rows.findIndex((row) => row.kind === "inside");
     expect(rows[at]).toMatchObject({ node: "nested", name: "one", level: 2, at: 2, of: 2 });
     expect(rows[at - 2]).toMatchObject({ kind: "node", name: "nested" });

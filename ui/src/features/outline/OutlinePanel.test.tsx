@@ -2,7 +2,11 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { doc } from "../../document/store";
-import { op } from "../../document/patch";
+import type { GraphDocument } from "../../document/document";
+import { addPath, setEdgeForm } from "../../document/edge-edits";
+import { connect, deleteThings, renameNode, setField } from "../../document/edits";
+import { moveLine } from "../../document/order";
+import { op, type Patch, reversed } from "../../document/patch";
 import { END, START, type Json } from "../../document/types";
 import { dispatchKey, registerCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
@@ -132,6 +136,52 @@ it("rows are the same list until something that they show is another one", () =>
   stop();
   set("node:c", { kind: "assign", config: {} });
   expect(outline.rows(), "without following it looks at the version").toEqual(rowsOf(doc));
+});
+
+it("rows follow what is done to a graph as if they were read again", () => {
+  const names = ["a", "b", "c", "d"];
+  doc.reset([
+    { id: "doc", value: {} },
+    ...names.map((each) => ({ id: `node:${each}`, value: { kind: "assign", config: {} } })),
+    edge(START, "a"),
+    edge("a", "b"),
+    edge("a", "c"),
+    edge("b", "d"),
+    { id: "edge:join", value: { from: ["b", "c"], to: "d" } },
+  ]);
+  const outline = new Outline(doc);
+  outline.rows();
+  const stop = outline.follow();
+  const steps: ((document: GraphDocument) => Patch)[] = [
+    (document) => moveLine(document, "a->c", "", -1),
+    (document) => setEdgeForm(document, "a->b", "route"),
+    (document) => addPath(document, "a->b", "other", "d"),
+    (document) => connect(document, "d", "a"),
+    (document) => renameNode(document, "d", "last", []),
+    (document) => deleteThings(document, { paths: [{ edge: "a->b", part: "other" }] }),
+    (document) => deleteThings(document, { nodes: ["c"] }),
+    (document) => deleteThings(document, { edges: [`${START}->a`] }),
+    (document) => setField(document, "node:b", "/fallback", { to: "last" }),
+    (document) => deleteThings(document, { nodes: ["a", "last"] }),
+  ];
+  const check = (what: string) => {
+    expect(outline.rows(), what).toEqual(rowsOf(doc));
+    for (const [index, row] of outline.rows().entries()) expect(outline.placeOf(row.id)).toBe(index);
+    expect(outline.placeOf("node:gone")).toBeUndefined();
+  };
+  const done = steps.map((step, index) => {
+    const patch = doc.apply(step(doc));
+    check(`step ${index}`);
+    return patch;
+  });
+  for (const [index, patch] of [...done.entries()].reverse()) {
+    doc.apply(reversed(patch));
+    check(`step ${index} taken back`);
+  }
+  // Several changes before they are read.
+  for (const patch of done.slice(0, 6)) doc.apply(patch);
+  check("six steps at once");
+  stop();
 });
 
 describe("what leaves a node that chooses", () => {

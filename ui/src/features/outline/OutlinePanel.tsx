@@ -123,7 +123,7 @@ export function OutlinePanel() {
   const outline = useMemo(() => new Outline(doc), []);
   useEffect(() => outline.follow(), [outline]);
   const rows = outline.rows(insides);
-  const places = useMemo(() => new Map(rows.map((row, index) => [row.id, index])), [rows]);
+  const placeOf = useCallback((id: string) => outline.placeOf(id), [outline]);
   const chosen = useMemo(
     () => ({ nodes: new Set(selection.nodes), edges: new Set(selection.edges) }),
     [selection],
@@ -134,10 +134,10 @@ export function OutlinePanel() {
     [chosen],
   );
   const current = useMemo(() => {
-    const at = active === null ? undefined : places.get(active);
+    const at = active === null ? undefined : placeOf(active);
     if (at !== undefined) return at;
     return Math.max(0, rows.findIndex(isSelected));
-  }, [active, places, rows, isSelected]);
+  }, [active, placeOf, rows, isSelected]);
 
   const virtual = useVirtualizer({
     count: rows.length,
@@ -161,12 +161,12 @@ export function OutlinePanel() {
   const [moves, setMoves] = useState(0);
   useEffect(() => {
     if (wanted.current === null) return;
-    const at = places.get(wanted.current);
+    const at = placeOf(wanted.current);
     if (at === undefined) return;
     virtual.scrollToIndex(at, { align: "auto" });
     document.getElementById(`${listId}${wanted.current}`)?.focus({ preventScroll: true });
     wanted.current = null;
-  }, [active, moves, places, virtual, listId]);
+  }, [active, moves, rows, placeOf, virtual, listId]);
   const goTo = useCallback((row: Row | undefined) => {
     if (!row) return;
     wanted.current = row.id;
@@ -174,7 +174,7 @@ export function OutlinePanel() {
     setMoves((moves) => moves + 1);
   }, []);
 
-  const picking = usePicking(rows, places);
+  const picking = usePicking(rows, placeOf);
   const actions = useMemo<RowActions>(
     () => ({
       activate: (row) => setActive(row.id),
@@ -198,7 +198,7 @@ export function OutlinePanel() {
         }
       },
       remove: (row) => {
-        const at = places.get(row.id) ?? 0;
+        const at = placeOf(row.id) ?? 0;
         if (!deleteRow(row, picking.group(row))) return;
         useSession.getState().select({});
         // What stood below may be gone with it.
@@ -206,7 +206,7 @@ export function OutlinePanel() {
         goTo(left[Math.min(at, left.length - 1)]);
       },
     }),
-    [places, goTo, picking, insides, outline],
+    [placeOf, goTo, picking, insides, outline],
   );
 
   const willReturn = useReturn(goTo, rows, current);
@@ -259,7 +259,7 @@ export function OutlinePanel() {
     else if (event.key === "Home") goTo(rows[0]);
     else if (event.key === "End") goTo(rows.at(-1));
     else if (event.key === "ArrowRight" && row.kind === "edge")
-      goTo(rows[places.get(`node:${row.target}`) ?? -1]);
+      goTo(rows[placeOf(`node:${row.target}`) ?? -1]);
     else if (event.key === "ArrowLeft" && row.kind !== "node")
       goTo(rows.slice(0, current).findLast((other) => other.kind === "node"));
     else if (event.key === "Enter") {

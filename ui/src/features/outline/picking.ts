@@ -21,7 +21,7 @@ const nodeOfRow = (row: Row): string =>
 
 const without = (list: readonly string[], item: string) => list.filter((each) => each !== item);
 
-export function usePicking(rows: readonly Row[], places: ReadonlyMap<string, number>): Picking {
+export function usePicking(rows: readonly Row[], placeOf: (id: string) => number | undefined): Picking {
   /** Where a range begins, and what was selected before it. */
   const anchor = useRef<{ readonly row: string; readonly nodes: readonly string[] } | null>(null);
   return useMemo(() => {
@@ -43,12 +43,12 @@ export function usePicking(rows: readonly Row[], places: ReadonlyMap<string, num
       extendTo: (row, from = row) => {
         const began = anchor.current ?? { row: from.id, nodes: selected().nodes };
         anchor.current = began;
-        const ends = [places.get(began.row) ?? 0, places.get(row.id) ?? 0];
+        const ends = [placeOf(began.row) ?? 0, placeOf(row.id) ?? 0];
         const range = rows
           .slice(Math.min(...ends), Math.max(...ends) + 1)
           .flatMap((each) => (each.kind === "node" ? [each.name] : []));
         // A range that begins at an edge is of its node.
-        const first = rows[places.get(began.row) ?? -1];
+        const first = rows[placeOf(began.row) ?? -1];
         const whole =
           first === undefined || range.includes(nodeOfRow(first)) ? range : [nodeOfRow(first), ...range];
         select([...new Set([...began.nodes, ...whole])], selected().edges);
@@ -64,5 +64,5 @@ export function usePicking(rows: readonly Row[], places: ReadonlyMap<string, num
         return nodes.length > 1 && nodes.includes(name) ? nodes : [name];
       },
     };
-  }, [rows, places]);
+  }, [rows, placeOf]);
 }

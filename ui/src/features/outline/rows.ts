@@ -52,15 +52,27 @@ const NO_INSIDES: Insides = new Map();
 export const nodeText = (name: string) =>
   name === START ? t("forms.start") : name === END ? t("forms.end") : name;
 
+/** What stands below a node. */
+interface Below {
+  readonly ports: Ports;
+  /** Nodes that its edges lead to, in the order of the file. */
+  readonly targets: readonly string[];
+  readonly rows: readonly (EdgeRow | WayRow | InsideRow)[];
+}
+
 /** The rows of a document as it changes: the same list until something that they show is another one. */
 export class Outline {
   readonly #doc: GraphDocument;
   #rows: readonly Row[] | null = null;
+  /** Places of the rows by their ids. */
+  #places: ReadonlyMap<string, number> | null = null;
   #insides = NO_INSIDES;
   /** The document's version that was read or followed last. */
   #version = -1;
-  /** Of each node what its rows show. */
-  readonly #ports = new Map<string, Ports>();
+  /** What stands below each node, until it is another. */
+  readonly #below = new Map<string, Below>();
+  /** The nodes that an edge is listed below. */
+  readonly #listed = new Map<string, readonly string[]>();
 
   constructor(doc: GraphDocument) {
     this.#doc = doc;
@@ -68,11 +80,23 @@ export class Outline {
 
   /** Follows the document. Answers how to stop. */
   follow(): () => void {
+    this.#catchUp();
     return this.#doc.watch((changed) => {
-      if (this.#rows === null) return;
-      if (changed === null || [...changed].some((id) => this.#shows(id))) this.#rows = null;
-      else this.#version = this.#doc.version;
+      if (changed === null) return this.#catchUp();
+      const shown = [...changed].filter((id) => this.#shows(id));
+      for (const id of shown) this.#forget(id);
+      if (shown.length > 0) this.#rows = null;
+      this.#version = this.#doc.version;
     });
+  }
+
+  /** Forgets everything when the document has changed in what was not followed. */
+  #catchUp(): void {
+    if (this.#version === this.#doc.version) return;
+    this.#below.clear();
+    this.#listed.clear();
+    this.#rows = null;
+    this.#version = this.#doc.version;
   }
 
   /** Is it another one than its row says, or none any more? Where nodes stand is not shown, and neither are most settings. */
@@ -80,97 +104,128 @@ export class Outline {
     if (id.startsWith("layout:") || id === "ids:layout") return false;
     if (!id.startsWith("node:") || !this.#doc.has(id)) return true;
     const name = id.slice("node:".length);
-    const before = this.#ports.get(name);
-    return before === undefined || !same(before, portsOf(this.#doc, name));
+    const before = this.#below.get(name);
+    return before === undefined || !same(before.ports, portsOf(this.#doc, name));
+  }
+
+  #forget(id: string): void {
+    const [section, name] = [id.slice(0, id.indexOf(":")), id.slice(id.indexOf(":") + 1)];
+    if (section === "node") this.#below.delete(name);
+    if (section !== "edge") return;
+    const record = this.#doc.get(id);
+    const sources = record === undefined ? [] : edgeOf(record).sources;
+    for (const node of [...(this.#listed.get(name) ?? []), ...sources]) this.#below.delete(node);
+    this.#listed.delete(name);
   }
 
   rows(insides = NO_INSIDES): readonly Row[] {
-    const { version } = this.#doc;
-    if (this.#rows === null || this.#insides !== insides || this.#version !== version) {
-      this.#ports.clear();
-      this.#rows = rowsOf(this.#doc, insides, this.#ports);
-      this.#insides = insides;
-      this.#version = version;
+    if (this.#insides !== insides) this.#version = -1;
+    this.#insides = insides;
+    this.#catchUp();
+    if (this.#rows === null) {
+      this.#rows = rowsOf(this.#doc, (name, read) => this.#belowOf(name, read), insides);
+      this.#places = null;
     }
     return this.#rows;
+  }
+
+  #belowOf(name: string, read: () => Below): Below {
+    let below = this.#below.get(name);
+    if (below === undefined) {
+      below = read();
+      this.#below.set(name, below);
+      for (const row of below.rows)
+        if (row.kind === "edge") this.#listed.set(row.edge, [...(this.#listed.get(row.edge) ?? []), name]);
+    }
+    return below;
+  }
+
+  /** Where a row is in the list that was answered last; undefined when it is not in it. */
+  placeOf(id: string): number | undefined {
+    this.#places ??= new Map(this.#rows?.map((row, index) => [row.id, index]));
+    return this.#places.get(id);
   }
 }
 
 /**
  * The rows in the order in which a run could visit them: from the start along the edges, then what cannot be reached.
- * Fills `portsByNode`.
+ * `belowOf` may answer what it has been told of a node before.
  */
 export function rowsOf(
   doc: GraphDocument,
+  belowOf: (name: string, read: () => Below) => Below = (_, read) => read(),
   insides = NO_INSIDES,
-  portsByNode = new Map<string, Ports>(),
 ): Row[] {
-  const order: string[] = [];
-  const seen = new Set<string>();
-  const queue = [START];
-  const visit = (name: string) => {
-    if (seen.has(name) || (name !== START && name !== END && !doc.has(`node:${name}`))) return;
-    seen.add(name);
-    order.push(name);
-  };
-  visit(START);
-  for (let at = 0; at < queue.length; at += 1) {
-    for (const edge of doc.edgesFrom(queue[at]!)) {
-      for (const target of edgeOf(doc.get(`edge:${edge}`)).targets) {
-        if (seen.has(target) || target === END) continue;
-        visit(target);
-        queue.push(target);
-      }
-    }
-  }
-  for (const name of doc.names("node")) visit(name);
-  const rows: Row[] = [];
   // An edge that was changed comes last in the index, and keeps its place in the file.
   let places: ReadonlyMap<string, number> | null = null;
   const inOrder = (one: string, other: string) => {
     places ??= new Map(doc.names("edge").map((edge, at) => [edge, at]));
     return (places.get(one) ?? 0) - (places.get(other) ?? 0);
   };
-  order.forEach((name, index) => {
-    rows.push({ kind: "node", id: `node:${name}`, name, level: 1, at: index + 1, of: order.length });
-    const edges = doc
-      .edgesFrom(name)
-      .sort(inOrder)
-      .flatMap((edge) => {
-        const view = edgeOf(doc.get(`edge:${edge}`));
-        return view.paths
-          .filter((path) => path.from === name)
-          .map((path) => ({
-            edge,
-            from: name,
-            part: path.part,
-            target: path.to,
-            mark: markOf(view, path, name),
-          }));
-      });
-    const ports = portsOf(doc, name);
-    portsByNode.set(name, ports);
-    const { error } = ports;
-    if (error !== null && error.edge !== null && error.to !== null)
-      edges.push({ edge: error.edge, from: name, part: "", target: error.to, mark: error.title });
-    const open =
-      declaredWays(doc.get(`node:${name}`)).length === 0
-        ? []
-        : ports.ports.filter((port) => port.to === null);
-    const inside = insides.get(name) ?? [];
-    const of = edges.length + open.length + inside.length;
-    edges.forEach((each, at) =>
-      rows.push({
+  const below = new Map<string, Below>();
+  const visit = (name: string) => {
+    if (below.has(name) || (name !== START && !doc.has(`node:${name}`))) return;
+    below.set(
+      name,
+      belowOf(name, () => readBelow(doc, name, inOrder, insides)),
+    );
+  };
+  visit(START);
+  // A map goes on to what is added to it while it is walked.
+  for (const { targets } of below.values()) for (const target of targets) if (target !== END) visit(target);
+  for (const name of doc.names("node")) visit(name);
+  const rows: Row[] = [];
+  let at = 0;
+  for (const [name, { rows: those }] of below) {
+    at += 1;
+    rows.push({ kind: "node", id: `node:${name}`, name, level: 1, at, of: below.size });
+    for (const row of those) rows.push(row);
+  }
+  return rows;
+}
+
+function readBelow(
+  doc: GraphDocument,
+  name: string,
+  inOrder: (one: string, other: string) => number,
+  insides: Insides,
+): Below {
+  const views = doc
+    .edgesFrom(name)
+    .sort(inOrder)
+    .map((edge) => ({ edge, view: edgeOf(doc.get(`edge:${edge}`)) }));
+  const edges = views.flatMap(({ edge, view }) =>
+    view.paths
+      .filter((path) => path.from === name)
+      .map((path) => ({
+        edge,
+        from: name,
+        part: path.part,
+        target: path.to,
+        mark: markOf(view, path, name),
+      })),
+  );
+  const ports = portsOf(doc, name);
+  const { error } = ports;
+  if (error !== null && error.edge !== null && error.to !== null)
+    edges.push({ edge: error.edge, from: name, part: "", target: error.to, mark: error.title });
+  const open =
+    declaredWays(doc.get(`node:${name}`)).length === 0 ? [] : ports.ports.filter((port) => port.to === null);
+  const inside = insides.get(name) ?? [];
+  const of = edges.length + open.length + inside.length;
+  return {
+    ports,
+    targets: views.flatMap(({ view }) => view.targets),
+    rows: [
+      ...edges.map((each, at): EdgeRow => ({
         kind: "edge",
         id: `edge:${each.edge}:${each.part}`,
         ...each,
         level: 2,
         at: at + 1,
         of,
-      }),
-    );
-    open.forEach((port, at) =>
-      rows.push({
+      })),
+      ...open.map((port, at): WayRow => ({
         kind: "way",
         id: `way:${name}:${port.id}`,
         node: name,
@@ -179,10 +234,8 @@ export function rowsOf(
         level: 2,
         at: edges.length + at + 1,
         of,
-      }),
-    );
-    inside.forEach((each, at) =>
-      rows.push({
+      })),
+      ...inside.map((each, at): InsideRow => ({
         kind: "inside",
         id: `inside:${name}:${each.name}`,
         node: name,
@@ -190,10 +243,9 @@ export function rowsOf(
         level: 2,
         at: edges.length + open.length + at + 1,
         of,
-      }),
-    );
-  });
-  return rows;
+      })),
+    ],
+  };
 }
 
 /** The way of its node that an edge row is; null where no name can be given to it. */
