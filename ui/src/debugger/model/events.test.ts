@@ -3,6 +3,7 @@ import type { AppEvent } from "../../ipc/bindings/AppEvent";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import type { RunView } from "../../ipc/bindings/RunView";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
+import type { FoundFilter } from "./found-threads";
 
 const calls: { command: string; request: unknown }[] = [];
 const answers = new Map<string, (request: never) => unknown>();
@@ -80,24 +81,51 @@ describe("receiving events", () => {
     expect(statusOf(store(), "b")).toBe("running");
   });
 
-  it("wins over a list that was on its way", async () => {
-    const row = (threadId: string, status: ThreadView["status"] = "running") => thread(threadId, { status });
+  const row = (threadId: string, status: ThreadView["status"] = "running") => thread(threadId, { status });
+  const isOnItsWay = () => {
     useRuns.setState({
       threads: new Map(["a", "b", "c"].map((id) => [id, row(id)])),
       order: ["a", "b", "c"],
       total: 3,
     });
     let give: (answer: unknown) => void = () => {};
-    answers.set("thread.list", () => new Promise((resolve) => (give = resolve)));
-    const loading = loadThreads();
+    const answer = new Promise((resolve) => (give = resolve));
+    return { answer, give };
+  };
+  const change = () =>
     receive([
       { type: "thread", thread: row("a", "done") },
       { type: "threadDeleted", threadId: "b" },
     ]);
+  const shown = () => [...store().threads].map(([id, { status }]) => `${id} ${status}`);
+
+  it("wins over a list that was on its way", async () => {
+    const { answer, give } = isOnItsWay();
+    answers.set("thread.list", () => answer);
+    const loading = loadThreads();
+    change();
     give({ threads: [row("a"), row("b"), row("c", "asking"), row("d")], total: 4 });
     await loading;
-    const statuses = [...store().threads].map(([id, { status }]) => `${id} ${status}`);
-    expect(statuses).toEqual(["a done", "c asking", "d running"]);
+    expect(shown()).toEqual(["a done", "c asking", "d running"]);
+  });
+
+  it("wins over what a saved search has found meanwhile", async () => {
+    const { answer, give } = isOnItsWay();
+    const found = [row("d"), row("c", "asking"), row("b"), row("a")];
+    const moments = found.map(({ threadId }) => ({ threadId }));
+    answers.set("moments.find", () => ({ moments, progress: {} }));
+    answers.set("thread.get", async ({ threadId }: { threadId: string }) => {
+      await answer;
+      return found.find((each) => each.threadId === threadId);
+    });
+    useRuns.setState({ filter: { ...store().filter, found: { name: "All", request: {} } as FoundFilter } });
+    const loading = loadThreads();
+    change();
+    give(null);
+    await loading;
+    expect(shown()).toEqual(["d running", "c asking", "a done"]);
+    expect(store().order).toEqual(["d", "c", "a"]);
+    expect(store().total).toBe(3);
   });
 
   it("moves the cursor away from a thread that was deleted", () => {

@@ -38,10 +38,11 @@ export async function loadThreads(more = false): Promise<void> {
         () => request === threadsRequest,
       );
       if (request !== threadsRequest) return;
+      const next = withEvents(found, threads);
       set({
-        threads: new Map(found.map((thread) => [thread.threadId, thread])),
-        order: found.map(({ threadId }) => threadId),
-        total: others ? Math.max(get().total, found.length) : found.length,
+        threads: next,
+        order: [...next.keys()],
+        total: others ? Math.max(get().total, next.size) : next.size,
         threadsNext: null,
         threadsState: "ready",
         threadsProblem: null,
@@ -58,14 +59,7 @@ export async function loadThreads(more = false): Promise<void> {
       limit: more ? PAGE : Math.max(PAGE, Math.min(order.length, 2000)),
     });
     if (request !== threadsRequest) return;
-    const now = get().threads;
-    const next = new Map(more ? now : []);
-    for (const thread of answer.threads) {
-      const known = now.get(thread.threadId);
-      // What an event changed or removed while the answer was on its way may be newer, and no other event would say it again.
-      if (known === threads.get(thread.threadId)) next.set(thread.threadId, thread);
-      else if (known) next.set(thread.threadId, known);
-    }
+    const next = new Map([...(more ? get().threads : []), ...withEvents(answer.threads, threads)]);
     set({
       threads: next,
       order: sortThreads(next),
@@ -79,6 +73,24 @@ export async function loadThreads(more = false): Promise<void> {
   } catch (problem) {
     if (request === threadsRequest) set({ threadsState: "failed", threadsProblem: asProblem(problem) });
   }
+}
+
+/**
+ * The rows that were read, but for those that an event has changed or removed since they were asked for, when it was `before`:
+ * what it said may be newer, and no other event would say it again.
+ */
+function withEvents(
+  read: readonly ThreadView[],
+  before: ReadonlyMap<string, ThreadView>,
+): Map<string, ThreadView> {
+  const now = get().threads;
+  const rows = new Map<string, ThreadView>();
+  for (const thread of read) {
+    const known = now.get(thread.threadId);
+    if (known === before.get(thread.threadId)) rows.set(thread.threadId, thread);
+    else if (known) rows.set(thread.threadId, known);
+  }
+  return rows;
 }
 
 /** The selected thread may be hidden by the filter or further down: its view is still needed for the title and status. */
