@@ -161,14 +161,14 @@ macro_rules! key {
 }
 
 /// Shortens an expression for the record: only the beginning of a long one is kept.
-pub(crate) fn shortened(expression: &str) -> Name {
+pub(crate) fn shortened(expression: &Name) -> Name {
     // No text has more letters than bytes.
     if expression.len() <= LONGEST_EXPRESSION {
-        return expression.into();
+        return expression.clone();
     }
     match expression.char_indices().nth(LONGEST_EXPRESSION) {
         Some((end, _)) => format!("{}…", &expression[..end]).into(),
-        None => expression.into(),
+        None => expression.clone(),
     }
 }
 
@@ -235,7 +235,7 @@ impl TriedCondition {
             expression.map(|expression| (key!("expression"), expression.into())),
             Some((key!("held"), self.held.into())),
         ];
-        Object::of_distinct(entries.into_iter().flatten()).into()
+        Object::of_present(entries).into()
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -271,7 +271,7 @@ impl Decision {
             .filter(|conditions| !conditions.is_empty());
         let entries = [
             self.edge.clone().map(|edge| (key!("edge"), edge.into())),
-            Some((key!("to"), targets(&self.to))),
+            (!self.to.is_empty()).then(|| (key!("to"), targets(&self.to))),
             (self.packets > 0).then(|| (key!("packets"), (self.packets as u64).into())),
             reason
                 .and_then(|reason| reason.expression.clone())
@@ -289,7 +289,7 @@ impl Decision {
             }),
             self.cut.then(|| (key!("cut"), true.into())),
         ];
-        Object::of_distinct(entries.into_iter().flatten()).into()
+        Object::of_present(entries).into()
     }
 
     fn from_value(value: &Value) -> Option<Self> {
@@ -319,6 +319,12 @@ impl Decision {
 }
 
 impl TaskRecord {
+    /// Returns the channel of the write that stores it.
+    pub(crate) fn channel() -> Name {
+        static CHANNEL: LazyLock<Name> = LazyLock::new(|| reserved::RECORD.into());
+        Arc::clone(&CHANNEL)
+    }
+
     /// Returns whether there is nothing to store.
     pub fn is_empty(&self) -> bool {
         let read_nothing = self.reads == KeysRead::Unknown && self.memory.is_empty();
@@ -439,11 +445,22 @@ mod tests {
             value.and_then(|value| value.get("size").cloned()),
             Some(json!(502))
         );
-        let all = TaskRecord {
-            reads: KeysRead::All,
-            ..TaskRecord::default()
-        };
-        assert_eq!(TaskRecord::from_value(&all.to_value()), all);
+        let of = |names: &[&str]| KeysRead::Keys(names.iter().copied().map(Name::from).collect());
+        let reads = [
+            KeysRead::All,
+            of(&[]),
+            of(&["x"]),
+            of(&["*"]),
+            of(&["*", "x"]),
+            of(&["x", "y", "z"]),
+        ];
+        for reads in reads {
+            let record = TaskRecord {
+                reads,
+                ..TaskRecord::default()
+            };
+            assert_eq!(TaskRecord::from_value(&record.to_value()), record);
+        }
         assert!(TaskRecord::from_value(&json!({})).is_empty());
         assert!(TaskRecord::from_value(&json!(["anything"])).is_empty());
     }

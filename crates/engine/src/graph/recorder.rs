@@ -39,18 +39,26 @@ impl Recorder {
     /// Notes that a key of the state was read, and its value.
     pub fn read(&self, key: &str, value: Option<&Value>) {
         let mut notes = self.0.lock();
-        let mut made = None;
-        let mut name = || made.get_or_insert_with(|| Name::from(key)).clone();
+        let listed = match &notes.record.reads {
+            KeysRead::Keys(keys) => keys.iter().find(|known| ***known == *key).cloned(),
+            _ => None,
+        };
+        let noted = notes.read.iter().find(|(known, _)| **known == *key);
+        let is_noted = noted.is_some();
+        let is_listed = listed.is_some();
+        let name = listed
+            .or_else(|| noted.map(|(known, _)| known.clone()))
+            .unwrap_or_else(|| key.into());
         // What edges read decides where the run goes on, not what the node wrote.
         let of_node = !notes.node_ended;
         if let KeysRead::Keys(keys) = &mut notes.record.reads
             && of_node
-            && !keys.iter().any(|known| **known == *key)
+            && !is_listed
         {
-            keys.push(name());
+            keys.push(name.clone());
         }
-        if !notes.read.iter().any(|(known, _)| **known == *key) {
-            notes.read.push((name(), value.cloned()));
+        if !is_noted {
+            notes.read.push((name, value.cloned()));
         }
     }
 
@@ -64,7 +72,7 @@ impl Recorder {
 
     /// Notes what decides, and the expression that gave it, if one did. The keys that were read since the last decision
     /// are its reasons.
-    pub fn decided_by(&self, expression: Option<&str>, result: &Value) {
+    pub fn decided_by(&self, expression: Option<&Name>, result: &Value) {
         let mut notes = self.0.lock();
         let reason = notes.reason.get_or_insert_default();
         reason.expression = expression.map(shortened);
@@ -72,11 +80,11 @@ impl Recorder {
     }
 
     /// Notes a condition that was tried for a label, and whether it held; `None` for one that always holds.
-    pub fn tried(&self, label: &str, expression: Option<&str>, held: bool) {
+    pub fn tried(&self, label: &Name, expression: Option<&Name>, held: bool) {
         let mut notes = self.0.lock();
         let reason = notes.reason.get_or_insert_default();
         reason.conditions.push(TriedCondition {
-            label: label.into(),
+            label: label.clone(),
             expression: expression.map(shortened),
             held,
         });

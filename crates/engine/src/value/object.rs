@@ -107,8 +107,18 @@ impl Object {
         let entries = entries.into_iter();
         let mut all = ObjectEntries::default();
         let (least, most) = entries.size_hint();
-        all.list.reserve(most.unwrap_or(least));
+        all.list.reserve_exact(most.unwrap_or(least));
         all.list.extend(entries);
+        Self::of_entries(all)
+    }
+    /// Creates an object of those entries that are there, no two of which have the same key.
+    pub(crate) fn of_present<const MOST: usize>(entries: [Option<(Arc<str>, Value)>; MOST]) -> Self {
+        let mut all = ObjectEntries::default();
+        all.list.reserve_exact(entries.iter().flatten().count());
+        all.list.extend(entries.into_iter().flatten());
+        Self::of_entries(all)
+    }
+    fn of_entries(mut all: ObjectEntries) -> Self {
         debug_assert!(
             (all.list.iter().enumerate()).all(|(place, (key, _))| all.place(key) == Some(place)),
             "a key is there twice"

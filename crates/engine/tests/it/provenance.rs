@@ -417,7 +417,7 @@ async fn of_many_packets_the_one_that_gave_the_item_is_named() {
     let explained = move |context: NodeContext, state: Value| {
         if let Some(recorder) = context.recorder() {
             recorder.read("items", state.get("items"));
-            recorder.decided_by(Some("state.items"), &2.into());
+            recorder.decided_by(Some(&"state.items".into()), &2.into());
         }
         fan(context, state)
     };

@@ -385,7 +385,7 @@ impl Expression {
     }
 
     /// Returns the text of the expression.
-    pub fn source(&self) -> &str {
+    pub fn source(&self) -> &Arc<str> {
         &self.origin.source
     }
 

@@ -6,6 +6,7 @@ use super::Loop;
 use super::persist::StoreTime;
 use super::tasks::StepOutcome;
 use crate::base::failure::{Failure, stored_repr};
+use crate::base::ids::Name;
 use crate::checkpoint::task_record::TaskRecord;
 use crate::checkpoint::types::reserved;
 use crate::graph::context::interrupt_id;
@@ -54,7 +55,7 @@ impl TaskConclusion {
         conclusion
     }
 
-    fn note(&mut self, channel: &str, value: impl Into<Value>) {
+    fn note(&mut self, channel: impl Into<Name>, value: impl Into<Value>) {
         self.notes.push((Channel::Named(channel.into()), value.into()));
     }
 
@@ -154,7 +155,7 @@ impl Loop {
             conclusion.note(reserved::RESUME, List::new());
         }
         if let Some(record) = record.filter(|_| is_stored && leaves_something) {
-            conclusion.note(reserved::RECORD, record.to_value());
+            conclusion.note(TaskRecord::channel(), record.to_value());
         }
         leaves_something
     }
