@@ -204,6 +204,31 @@ test("arranging a large graph says that it is going on, and can be stopped", asy
   await expect(app.id("arranging")).toHaveCount(0);
 });
 
+test("undo and redo show what they change", async ({ app, page }) => {
+  const graph = large(500) as { layout: Record<string, [number, number]> };
+  // Elsewhere than where it is arranged.
+  for (const at of Object.values(graph.layout)) at[1] += 5000;
+  await app.openGraph(graph);
+  const shown = async (when: string) => await expect(app.node("n0"), when).toBeInViewport({ ratio: 0.9 });
+  await shown("opened");
+  await app.id("auto-layout").click();
+  await expect(app.id("undo")).toHaveAttribute("aria-label", /Arrange/);
+  await shown("arranged");
+  await page.keyboard.press("Control+z");
+  await shown("as it was");
+  await page.keyboard.press("Control+Shift+z");
+  await shown("arranged again");
+  // What a person has moved the view away from.
+  await app.node("n0").click();
+  await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.press("Escape");
+  await app.id("canvas").hover();
+  await page.mouse.wheel(3000, 1000);
+  await expect(app.node("n0")).not.toBeInViewport();
+  await page.keyboard.press("Control+z");
+  await shown("its move taken back");
+});
+
 test("the edit history goes back to any step, and forward again", async ({ app, page }) => {
   await app.openGraph({
     format: "superstep/1",

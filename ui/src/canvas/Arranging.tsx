@@ -16,7 +16,7 @@ import { showProblem, showToast } from "../state/toasts";
 import { arrange } from "./arrange";
 import { placesToKeep } from "./by-hand";
 import { scene } from "./scene";
-import { firstFit } from "./useCamera";
+import { wholeGraph } from "./reveal";
 import type { ViewHub } from "./view";
 
 /** A layout that is ready sooner is not announced. */
@@ -65,7 +65,7 @@ export function useAutoLayout(hub: ViewHub): AutoLayout {
         });
         for (const name of positions.keys()) if (!scene.rect(name)) positions.delete(name);
         edit(t("canvas.edit.arrange"), (document) => moveNodes(document, positions));
-        if (names === undefined) hub.fit(firstFit);
+        if (names === undefined) hub.fit(wholeGraph);
         if (stays.size > 0) sayKept([...stays.keys()]);
       } catch (thrown) {
         if (!going.signal.aborted) showProblem(thrown);

@@ -1,11 +1,19 @@
 /** Moves of the camera that bring something into view. */
 import { useEffect } from "react";
 import { readOverlay } from "../debugger/overlay/overlay";
+import { watchEdits } from "../document/edit-events";
+import type { Patch } from "../document/patch";
 import { useSession } from "../state/session";
-import type { Rect } from "./geometry";
+import { type Rect, union } from "./geometry";
 import { scene } from "./scene";
-import type { ViewHub } from "./view";
-import { OVERVIEW_ZOOM } from "./viewport";
+import type { Fit, ViewHub } from "./view";
+import { firstView, OVERVIEW_ZOOM } from "./viewport";
+
+/** The graph as it is first shown. */
+export const wholeGraph: Fit = (size) => {
+  const bounds = scene.bounds();
+  return bounds && firstView(bounds, size);
+};
 
 /** Brings a rectangle into view with the smallest move; the zoom stays when it can. A fitted view may stay one. */
 export function reveal(hub: ViewHub, rect: Rect, keepFit = false): void {
@@ -31,6 +39,40 @@ export function reveal(hub: ViewHub, rect: Rect, keepFit = false): void {
   const moved = { x: viewport.x + dx, y: viewport.y + dy, zoom: viewport.zoom };
   if (keepFit) hub.place(moved);
   else hub.move(moved);
+}
+
+/** Where the nodes are drawn that a patch changes, or that the edges which it changes join. */
+function changedBy({ ops }: Patch): Rect[] {
+  const names = new Set<string>();
+  for (const { id } of ops) {
+    const [section, name] = [id.slice(0, id.indexOf(":")), id.slice(id.indexOf(":") + 1)];
+    if (section === "layout" || section === "node") names.add(name);
+    if (section === "edge") for (const line of scene.linesOf(name)) names.add(line.from).add(line.to);
+  }
+  return [...names].flatMap((name) => scene.rect(name) ?? []);
+}
+
+/** Of all nodes, those that are elsewhere when the graph was arranged. */
+const ARRANGED = 0.9;
+
+/**
+ * Shows what undo and redo have changed, where nothing of it is in view. When nearly all nodes are elsewhere, a graph that is
+ * shown as a whole, or from its start on, stays so, as after arranging it.
+ */
+export function useUndone(hub: ViewHub): void {
+  useEffect(
+    () =>
+      watchEdits(({ how, patch }) => {
+        if (how === "done" || hub.size.width === 0) return;
+        const rects = changedBy(patch);
+        if (hub.fitted && rects.length > ARRANGED * scene.rects().size) hub.refit();
+        else if (!rects.some((rect) => hub.meets(rect))) {
+          const rect = union(rects);
+          if (rect) reveal(hub, rect);
+        }
+      }),
+    [hub],
+  );
 }
 
 /** Follows the running node with the camera while that is switched on; otherwise the camera keeps still during a run. */

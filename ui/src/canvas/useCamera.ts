@@ -6,13 +6,12 @@ import { useInsides } from "./expansions";
 import { LABEL_HEIGHT, portOf, type Rect } from "./geometry";
 import { shapeOf } from "./line-path";
 import { startOf } from "./lines";
-import { reveal } from "./reveal";
+import { reveal, wholeGraph } from "./reveal";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
 import {
   drawingAt,
-  firstView,
   isRoomy,
   OVERVIEW_ZOOM,
   stepsBelow,
@@ -107,7 +106,7 @@ export function useCamera(
       if (hub.size.width === 0) return false;
       const kept = views.get(graphId) ?? views.get(useSession.getState().graphKey ?? "");
       if (kept) hub.move(kept);
-      else hub.fit(firstFit);
+      else hub.fit(wholeGraph);
       settled.current = graphId;
       return true;
     };
@@ -156,9 +155,3 @@ function labelRect(edge: string): Rect | null {
   }
   return null;
 }
-
-/** The graph as it is first shown. */
-export const firstFit = (size: { width: number; height: number }): Viewport | null => {
-  const bounds = scene.bounds();
-  return bounds && firstView(bounds, size);
-};

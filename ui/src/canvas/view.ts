@@ -1,7 +1,7 @@
 /** Where the view is: reported by React Flow at every move, followed by layers that draw themselves. */
 import { useSyncExternalStore } from "react";
 import type { Point } from "../document/edits";
-import type { Rect } from "./geometry";
+import { intersects, type Rect } from "./geometry";
 import type { Size, Viewport } from "./viewport";
 
 /** The view for a size of the canvas; null when there is nothing to show. */
@@ -84,6 +84,13 @@ export class ViewHub {
   middle(): Point {
     const { x, y, zoom } = this.viewport;
     return { x: (this.size.width / 2 - x) / zoom, y: (this.size.height / 2 - y) / zoom };
+  }
+
+  /** Is some of this part of the graph in view? */
+  meets(rect: Rect): boolean {
+    const { x, y, zoom } = this.viewport;
+    const { width, height } = this.size;
+    return intersects(rect, { x: -x / zoom, y: -y / zoom, width: width / zoom, height: height / zoom });
   }
 
   /** Is this part of the graph in view as a whole? */
