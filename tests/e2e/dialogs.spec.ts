@@ -183,8 +183,10 @@ for (const size of SIZES)
     await app.id("breakpoint-add").focus();
     const fromMenu = async (words: string) => {
       await page.keyboard.press("Enter");
-      await expect(page.getByRole("menu")).toBeVisible();
+      // A menu takes letters once the focus is in it, and Enter is for the item that they have led to.
+      await expect(page.locator("[role=menu]:focus, [role=menu] :focus")).toHaveCount(1);
       await page.keyboard.type(words);
+      await expect(page.locator("[role=menu] :focus")).toContainText(words);
       await page.keyboard.press("Enter");
     };
     const breakpoint = app.id("breakpoint-dialog");
