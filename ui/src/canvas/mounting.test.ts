@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inOrderOf, MountingPace, NO_SHARE, putOff } from "./mounting";
-
-const SHARE = new MountingPace().share;
+import { inOrderOf, NO_SHARE, putOff, SHARE } from "./mounting";
 
 const area = { x: 0, y: 0, width: 1000, height: 1000, seen: { x: 100, y: 100, width: 800, height: 800 } };
 
@@ -35,21 +33,6 @@ describe("mounting", () => {
       missing: false,
       fresh: 0,
     });
-  });
-
-  it("mounts fewer in a frame after long ones, and more again after short ones that had their share", () => {
-    const pace = new MountingPace();
-    const seen = () => pace.share.seen;
-    const note = (...frames: [number, number][]) => {
-      for (const [millis, mounted] of frames) pace.note(millis, mounted);
-      return seen();
-    };
-    expect(seen()).toBe(10);
-    expect(note([60, 10])).toBe(8);
-    expect(note([33, 8], [16, 3])).toBe(8);
-    expect(note([16, 8])).toBe(9);
-    expect(note(...Array.from({ length: 9 }, (): [number, number] => [90, 10]))).toBe(4);
-    expect(note(...Array.from({ length: 9 }, (): [number, number] => [16, 10]))).toBe(10);
   });
 
   it("does not put off what is mounted", () => {

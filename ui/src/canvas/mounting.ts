@@ -8,40 +8,9 @@ export interface Share {
   readonly beside: number;
 }
 
+export const SHARE: Share = { seen: 10, beside: 4 };
 /** A frame has had its share. */
 export const NO_SHARE: Share = { seen: 0, beside: 0 };
-const MOST_SEEN = 10;
-const LEAST_SEEN = 4;
-const BESIDE = 4;
-/** Milliseconds of a frame in which too many were mounted, and of one that leaves room for more: two and one of a display of 60 Hz. */
-const LONG = 40;
-const SHORT = 20;
-
-/** What a frame mounts at most, by what frames took in which cards were mounted: a slow machine mounts fewer in more of them. */
-export class MountingPace {
-  #seen = MOST_SEEN;
-
-  get share(): Share {
-    return { seen: this.#seen, beside: BESIDE };
-  }
-
-  /** Follows the frame that mounts so many: its programs are in it, and its drawing may be in the next one. */
-  watch(mounted: number): void {
-    const { currentTime } = document.timeline;
-    requestAnimationFrame((first) =>
-      requestAnimationFrame((second) => {
-        if (typeof currentTime === "number")
-          this.note(Math.max(first - currentTime, second - first), mounted);
-      }),
-    );
-  }
-
-  /** Takes how long a frame was that mounted so many, in milliseconds. */
-  note(millis: number, mounted: number): void {
-    if (millis > LONG) this.#seen = Math.max(LEAST_SEEN, this.#seen - 2);
-    else if (millis < SHORT && mounted >= this.#seen) this.#seen = Math.min(MOST_SEEN, this.#seen + 1);
-  }
-}
 
 interface PutOff {
   readonly later: ReadonlySet<string>;

@@ -1,6 +1,6 @@
 /** Feeds React Flow the few nodes and lines that are near the view, with identities kept so that nothing re-renders for nothing. */
 import { Position, type Node } from "@xyflow/react";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { useTakenEdges } from "../debugger/overlay/overlay";
 import { ERROR_PORT } from "../document/error-ways";
 import type { Jump } from "../document/node-references";
@@ -17,7 +17,7 @@ import { isOutOfSight } from "./folds";
 import { useHidden } from "./hidden-wires";
 import { mergedLines } from "./merged-lines";
 import { lineSelected } from "./line-selection";
-import { inOrderOf, MountingPace, NO_SHARE, putOff } from "./mounting";
+import { inOrderOf, NO_SHARE, putOff, SHARE } from "./mounting";
 import { useCanvas } from "./store";
 import type { WindowArea } from "./viewport";
 import type { Line } from "./lines";
@@ -107,11 +107,9 @@ interface Mounted {
   readonly more: boolean;
   /** Is some of that in the view? */
   readonly missing: boolean;
-  /** How many are new. */
-  readonly fresh: number;
 }
 
-const NOTHING: Mounted = { nodes: [], edges: [], more: false, missing: false, fresh: 0 };
+const NOTHING: Mounted = { nodes: [], edges: [], more: false, missing: false };
 
 export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
   const version = useSceneVersion();
@@ -125,7 +123,6 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
   const lineCache = useRef(new Map<string, LineEdge>());
 
   const mountedAt = useRef<CSSNumberish | null>(null);
-  const [pace] = useState(() => new MountingPace());
   const [round, setRound] = useState(0);
 
   const mounted = useMemo((): Mounted => {
@@ -146,7 +143,7 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
     const { later, missing, fresh } = putOff(
       near,
       area,
-      frame !== null && frame === mountedAt.current ? NO_SHARE : pace.share,
+      frame !== null && frame === mountedAt.current ? NO_SHARE : SHARE,
       (name) => scene.rect(name),
       (name) => nodeCache.current.get(name)?.node.hidden === false,
     );
@@ -295,17 +292,13 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
       edges: [...lineCache.current.values(), ...jumpCache.current.values()],
       more: later.size > 0,
       missing,
-      fresh,
     };
-  }, [version, area, overview, selection, moving, selectedLines, seen, hidden, round, pace]);
+  }, [version, area, overview, selection, moving, selectedLines, seen, hidden, round]);
 
   useEffect(() => {
     if (!mounted.more) return;
     const frame = requestAnimationFrame(() => setRound((before) => before + 1));
     return () => cancelAnimationFrame(frame);
   }, [mounted]);
-  useLayoutEffect(() => {
-    if (mounted.fresh > 0) pace.watch(mounted.fresh);
-  }, [mounted, pace]);
   return mounted;
 }
