@@ -134,8 +134,11 @@ export class Outline {
     if (below === undefined) {
       below = read();
       this.#below.set(name, below);
-      for (const row of below.rows)
-        if (row.kind === "edge") this.#listed.set(row.edge, [...(this.#listed.get(row.edge) ?? []), name]);
+      for (const row of below.rows) {
+        if (row.kind !== "edge") continue;
+        const nodes = this.#listed.get(row.edge) ?? [];
+        if (!nodes.includes(name)) this.#listed.set(row.edge, [...nodes, name]);
+      }
     }
     return below;
   }
@@ -149,7 +152,7 @@ export class Outline {
 
 /**
  * The rows in the order in which a run could visit them: from the start along the edges, then what cannot be reached.
- * `belowOf` may answer what it has been told of a node before.
+ * `belowOf` may answer what was read of a node before.
  */
 export function rowsOf(
   doc: GraphDocument,
