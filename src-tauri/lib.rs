@@ -4,6 +4,8 @@
 //! come from the dialog plugin and are called by the interface itself.
 
 mod place;
+#[cfg(target_os = "linux")]
+mod renderer;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -140,6 +142,8 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
 
 /// Opens the window and runs until it is closed.
 pub fn run() {
+    #[cfg(target_os = "linux")]
+    renderer::choose();
     tracing_subscriber::registry()
         .with(superstep_workbench::log("warn"))
         .init();
