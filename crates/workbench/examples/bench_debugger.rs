@@ -18,12 +18,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
-use superstep::checkpoint::{Change, ChannelValues, Checkpoint, Commit, ListQuery, Metadata, Put, Source};
+use superstep::checkpoint::{
+    Change, ChannelValues, Checkpoint, Commit, ListQuery, Metadata, Put, Source, TaskRecord, reserved,
+};
 use superstep::{Checkpointer, Graph, Input, MemorySaver, Name, RunConfig};
 use superstep_document::Document;
 use superstep_nodes::{Environment, Grants, Registry};
 use superstep_workbench::wire::AppEvent;
 use superstep_workbench::{Options, Workbench};
+
+/// The allocator of the window and the command line.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Turns of a loop that is recorded, and rounds of which the middle one counts.
 const TURNS: usize = 500;
@@ -138,9 +144,10 @@ async fn bytes() -> f64 {
         .unwrap();
     let mut sizes = Vec::new();
     for tuple in saver.list(&ListQuery::default()).await.unwrap() {
-        for (_, record) in tuple.records() {
-            let decisions = record.decisions.len().max(1);
-            sizes.push(record.to_value().to_string().len() as f64 / decisions as f64);
+        let writes = (tuple.pending_writes.iter()).map(|row| &row.write);
+        for write in writes.filter(|write| &*write.channel == reserved::RECORD) {
+            let decisions = TaskRecord::from_value(&write.value).decisions.len().max(1);
+            sizes.push(write.value.to_string().len() as f64 / decisions as f64);
         }
     }
     middle(sizes)

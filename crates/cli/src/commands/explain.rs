@@ -629,18 +629,21 @@ fn decision_json(decision: &Decision) -> serde_json::Value {
 }
 
 fn explained_json(explained: &TaskExplained) -> serde_json::Value {
-    let record = explained.record.as_ref().map(TaskRecord::to_value);
-    let part = |name: &str| record.as_ref().and_then(|record| record.get(name)).map(json);
     let task = &explained.snapshot;
     let mut entries: Object = [("node", task.name.clone())].into_iter().collect();
     entries.insert("task", task.id.to_string());
     entries.insert("recorded", explained.record.is_some());
     let mut object = json(&Value::Object(entries));
-    object["reads"] = part("reads").unwrap_or_default();
+    let reads = explained.record.as_ref().map(|record| reads_json(&record.reads));
+    object["reads"] = reads.unwrap_or_default();
     let decisions = explained.record.iter().flat_map(|record| &record.decisions);
     object["decisions"] = decisions.map(decision_json).collect();
-    if let Some(summary) = part("summary") {
-        object["summary"] = summary;
+    let summary = explained
+        .record
+        .as_ref()
+        .and_then(|record| record.summary.as_deref());
+    if let Some(summary) = summary {
+        object["summary"] = summary.into();
     }
     object["status"] = status(task).into();
     object["failed_attempts"] = explained.failed_attempts().into();

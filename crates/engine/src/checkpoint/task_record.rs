@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::base::ids::{Name, TaskId};
 use crate::checkpoint::memory_use::MemoryUse;
 use crate::checkpoint::types::{PendingWrite, reserved};
-use crate::value::{List, Object, Value};
+use crate::value::{Object, Value};
 
 /// Bytes of JSON of a value that is recorded as it is.
 pub const LARGEST_RECORDED_VALUE: usize = 200;
@@ -20,7 +20,7 @@ const LONGEST_EXPRESSION: usize = 400;
 /// Bytes of a summary; of a longer one the beginning is kept.
 pub(crate) const LONGEST_SUMMARY: usize = 2_000;
 /// Entries of a list in a decision: values, conditions, targets.
-const MOST_ENTRIES: usize = 16;
+pub(crate) const MOST_ENTRIES: usize = 16;
 
 /// Record of what a task read, decided, and did with long-term memory.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -155,10 +155,11 @@ impl From<&Value> for RecordedValue {
 /// Returns a key of a stored record. It is made once: a run records two decisions a step.
 macro_rules! key {
     ($name:literal) => {{
-        static KEY: LazyLock<Name> = LazyLock::new(|| $name.into());
-        Arc::clone(&KEY)
+        static KEY: std::sync::LazyLock<$crate::base::ids::Name> = std::sync::LazyLock::new(|| $name.into());
+        &*KEY
     }};
 }
+pub(crate) use key;
 
 /// Shortens an expression for the record: only the beginning of a long one is kept.
 pub(crate) fn shortened(expression: &Name) -> Name {
@@ -175,15 +176,15 @@ pub(crate) fn shortened(expression: &Name) -> Name {
 impl RecordedValue {
     /// Converts the value to its stored form: what is whole is stored as it is, and an object in one of its own, because
     /// an object says what a large value was.
-    pub(super) fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         match self {
             Self::Whole(value @ Value::Object(_)) => {
-                Object::of_distinct([(key!("value"), value.clone())]).into()
+                Object::of_distinct([(key!("value").clone(), value.clone())]).into()
             }
             Self::Whole(value) => value.clone(),
             Self::Large { size, hash } => Object::of_distinct([
-                (key!("size"), size.map(|size| size as u64).into()),
-                (key!("hash"), hash.clone().into()),
+                (key!("size").clone(), size.map(|size| size as u64).into()),
+                (key!("hash").clone(), hash.clone().into()),
             ])
             .into(),
         }
@@ -207,18 +208,6 @@ impl RecordedValue {
     }
 }
 
-fn names(names: &[Name]) -> Value {
-    Value::Array(names.iter().cloned().map(Value::String).collect())
-}
-
-/// Converts the targets of a decision to their stored form: one alone, which most decisions have, is no list.
-fn targets(to: &[Name]) -> Value {
-    match to {
-        [one] => Value::String(one.clone()),
-        all => names(all),
-    }
-}
-
 fn names_of(value: Option<&Value>) -> Vec<Name> {
     match value {
         Some(Value::String(one)) => vec![one.clone()],
@@ -228,16 +217,6 @@ fn names_of(value: Option<&Value>) -> Vec<Name> {
 }
 
 impl TriedCondition {
-    fn to_value(&self) -> Value {
-        let expression = self.expression.clone();
-        let entries = [
-            Some((key!("label"), self.label.clone().into())),
-            expression.map(|expression| (key!("expression"), expression.into())),
-            Some((key!("held"), self.held.into())),
-        ];
-        Object::of_present(entries).into()
-    }
-
     fn from_value(value: &Value) -> Option<Self> {
         Some(Self {
             label: value.get("label")?.as_str()?.into(),
@@ -248,59 +227,20 @@ impl TriedCondition {
 }
 
 impl Decision {
-    /// Leaves out what goes beyond the longest lists.
-    pub(crate) fn bounded(mut self) -> Self {
-        let mut longest = self.to.len();
-        self.to.truncate(MOST_ENTRIES);
-        if let Some(reason) = &mut self.reason {
-            longest = longest.max(reason.values.len()).max(reason.conditions.len());
-            reason.values.truncate(MOST_ENTRIES);
-            reason.conditions.truncate(MOST_ENTRIES);
-        }
-        self.cut |= longest > MOST_ENTRIES;
-        self
-    }
-
-    fn to_value(&self) -> Value {
-        let reason = self.reason.as_ref();
-        let values = reason
-            .map(|reason| &reason.values)
-            .filter(|values| !values.is_empty());
-        let conditions = reason
-            .map(|reason| &reason.conditions)
-            .filter(|conditions| !conditions.is_empty());
-        let entries = [
-            self.edge.clone().map(|edge| (key!("edge"), edge.into())),
-            (!self.to.is_empty()).then(|| (key!("to"), targets(&self.to))),
-            (self.packets > 0).then(|| (key!("packets"), (self.packets as u64).into())),
-            reason
-                .and_then(|reason| reason.expression.clone())
-                .map(|expression| (key!("expression"), expression.into())),
-            reason
-                .and_then(|reason| reason.result.as_ref())
-                .map(|result| (key!("result"), result.to_value())),
-            values.map(|values| {
-                let values = values.iter().map(|(key, value)| (key.clone(), value.to_value()));
-                (key!("values"), Object::of_distinct(values).into())
-            }),
-            conditions.map(|conditions| {
-                let conditions: List = conditions.iter().map(TriedCondition::to_value).collect();
-                (key!("conditions"), conditions.into())
-            }),
-            self.cut.then(|| (key!("cut"), true.into())),
-        ];
-        Object::of_present(entries).into()
-    }
-
-    fn from_value(value: &Value) -> Option<Self> {
+    /// Reads a decision, given the values that the decisions of its record have read.
+    fn from_value(value: &Value, all: Option<&Object>) -> Option<Self> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(Name::from);
+        let value_of = |(key, value): (&Name, &Value)| Some((key.clone(), RecordedValue::from_value(value)?));
         let reason = Reason {
             expression: text("expression"),
             result: value.get("result").and_then(RecordedValue::from_value),
-            values: (value.get("values").and_then(Value::as_object).into_iter())
-                .flat_map(Object::iter)
-                .filter_map(|(key, value)| Some((key.clone(), RecordedValue::from_value(value)?)))
-                .collect(),
+            values: match value.get("values") {
+                Some(Value::Array(keys)) => (keys.iter().filter_map(Value::as_str))
+                    .filter_map(|key| value_of(all?.entry(key)?))
+                    .collect(),
+                Some(Value::Object(own)) => own.iter().filter_map(value_of).collect(),
+                _ => Vec::new(),
+            },
             conditions: (value.get("conditions").and_then(Value::as_array).into_iter())
                 .flat_map(|list| list.iter())
                 .filter_map(TriedCondition::from_value)
@@ -325,40 +265,6 @@ impl TaskRecord {
         Arc::clone(&CHANNEL)
     }
 
-    /// Returns whether there is nothing to store.
-    pub fn is_empty(&self) -> bool {
-        let read_nothing = self.reads == KeysRead::Unknown && self.memory.is_empty();
-        read_nothing && self.decisions.is_empty() && !self.pinned && self.summary.is_none()
-    }
-
-    /// Converts the record to its stored form.
-    pub fn to_value(&self) -> Value {
-        let mut entries = Object::new();
-        match &self.reads {
-            KeysRead::Unknown => {}
-            KeysRead::All => drop(entries.insert(key!("reads"), "*")),
-            KeysRead::Keys(keys) => drop(entries.insert(key!("reads"), names(keys))),
-        }
-        if !self.decisions.is_empty() {
-            let decisions: List = self.decisions.iter().map(Decision::to_value).collect();
-            entries.insert(key!("decisions"), decisions);
-        }
-        if !self.memory.is_empty() {
-            let uses: List = self.memory.iter().map(MemoryUse::to_value).collect();
-            entries.insert(key!("memory"), uses);
-        }
-        if self.memory_cut {
-            entries.insert(key!("memory_cut"), true);
-        }
-        if self.pinned {
-            entries.insert(key!("pinned"), true);
-        }
-        if let Some(summary) = &self.summary {
-            entries.insert(key!("summary"), &**summary);
-        }
-        Value::Object(entries)
-    }
-
     /// Reads a stored record. What it does not know is left out.
     pub fn from_value(value: &Value) -> Self {
         Self {
@@ -369,7 +275,9 @@ impl TaskRecord {
             },
             decisions: (value.get("decisions").and_then(Value::as_array).into_iter())
                 .flat_map(|list| list.iter())
-                .filter_map(Decision::from_value)
+                .filter_map(|decision| {
+                    Decision::from_value(decision, value.get("values").and_then(Value::as_object))
+                })
                 .collect(),
             memory: (value.get("memory").and_then(Value::as_array).into_iter())
                 .flat_map(|list| list.iter())
@@ -385,84 +293,13 @@ impl TaskRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::memory_use::MemoryAction;
     use crate::json;
 
     #[test]
-    fn a_record_is_read_as_it_was_stored() {
-        let condition = |label: &str, held| TriedCondition {
-            label: label.into(),
-            expression: Some("state.x > 1".into()),
-            held,
-        };
-        let record = TaskRecord {
-            reads: KeysRead::Keys(vec!["x".into(), "y".into()]),
-            decisions: vec![
-                Decision {
-                    edge: Some("a->b".into()),
-                    to: vec!["b".into()],
-                    packets: 3,
-                    reason: Some(Reason {
-                        expression: Some("state.x > 1".into()),
-                        result: Some((&json!(true)).into()),
-                        values: vec![
-                            ("x".into(), (&json!(null)).into()),
-                            ("y".into(), (&json!("y".repeat(500))).into()),
-                        ],
-                        conditions: vec![condition("yes", false), condition("no", true)],
-                    }),
-                    cut: false,
-                },
-                Decision::default(),
-            ],
-            memory: [
-                (MemoryAction::Read, None),
-                (
-                    MemoryAction::Found,
-                    Some((&json!({"text": "x".repeat(500)})).into()),
-                ),
-                (MemoryAction::Written, Some((&json!({"text": "tea"})).into())),
-                (MemoryAction::Removed, None),
-            ]
-            .into_iter()
-            .map(|(action, value)| MemoryUse {
-                action,
-                namespace: vec!["people".into(), "ada".into()],
-                key: "likes".into(),
-                value,
-                at: 1_700_000_000_000,
-            })
-            .collect(),
-            memory_cut: true,
-            pinned: true,
-            summary: Some("**Two** were found".into()),
-        };
-        let stored = record.to_value();
-        assert_eq!(TaskRecord::from_value(&stored), record);
-        let decision = stored.get("decisions").and_then(|list| list.at(0).cloned());
-        let value = decision.and_then(|decision| decision.get("values")?.get("y").cloned());
-        assert_eq!(
-            value.and_then(|value| value.get("size").cloned()),
-            Some(json!(502))
-        );
-        let of = |names: &[&str]| KeysRead::Keys(names.iter().copied().map(Name::from).collect());
-        let reads = [
-            KeysRead::All,
-            of(&[]),
-            of(&["x"]),
-            of(&["*"]),
-            of(&["*", "x"]),
-            of(&["x", "y", "z"]),
-        ];
-        for reads in reads {
-            let record = TaskRecord {
-                reads,
-                ..TaskRecord::default()
-            };
-            assert_eq!(TaskRecord::from_value(&record.to_value()), record);
+    fn what_is_no_record_says_nothing() {
+        for other in [json!({}), json!(["anything"]), json!(null)] {
+            assert_eq!(TaskRecord::from_value(&other), TaskRecord::default());
         }
-        assert!(TaskRecord::from_value(&json!({})).is_empty());
-        assert!(TaskRecord::from_value(&json!(["anything"])).is_empty());
     }
 
     #[test]
@@ -501,10 +338,6 @@ mod tests {
             ("y".into(), large),
         ];
         assert_eq!(reason.values[..], values);
-        // Stored again it is shorter, and the same.
-        let again = record.to_value();
-        assert!(again.to_string().len() < stored.to_string().len());
-        assert_eq!(TaskRecord::from_value(&again), record);
     }
 
     #[test]
@@ -527,26 +360,5 @@ mod tests {
                 hash: None
             }
         );
-    }
-
-    #[test]
-    fn a_decision_is_at_most_a_few_kilobytes() {
-        let long = "x".repeat(LARGEST_RECORDED_VALUE - 2);
-        let decision = Decision {
-            edge: Some("edge".into()),
-            to: (0..10_000).map(|n| format!("n{n}").into()).collect(),
-            packets: 0,
-            reason: Some(Reason {
-                values: (0..100)
-                    .map(|n| (format!("k{n}").into(), (&json!(long.clone())).into()))
-                    .collect(),
-                ..Reason::default()
-            }),
-            cut: false,
-        };
-        let bounded = decision.bounded();
-        assert!(bounded.cut);
-        let length = bounded.to_value().to_string().len();
-        assert!(length <= 4096, "{length} bytes");
     }
 }

@@ -146,11 +146,11 @@ impl NodeContext {
         resuming: Option<bool>,
         given: Vec<Value>,
         previous: Option<Value>,
+        recorder: Option<Recorder>,
     ) -> Self {
         let began_ms = shared.clock.now_ms();
         let failed = head.failed().cloned().map(Box::new);
         let pulse = shared.pulse.clone();
-        let recorder = (shared.config.record && !head.is_start()).then(Arc::default);
         Self(Arc::new(ContextData {
             head,
             attempt: 1,
@@ -170,7 +170,7 @@ impl NodeContext {
             pushed: Mutex::default(),
             before: 0,
             key: None,
-            recorder,
+            recorder: recorder.map(Arc::new),
             noted_store: OnceLock::new(),
         }))
     }
@@ -201,8 +201,17 @@ impl NodeContext {
         let id = task.id.clone();
         let head = TaskHeader::known(&stage, Some(task.node), name, Origin::Pull, id, "".into());
         // No run stands behind it.
+        let recorder = config.record.then(Recorder::default);
         let shared = Shared::root(graph, config, String::new(), emitter);
-        let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, task.answers, None);
+        let context = Self::new(
+            Arc::new(head),
+            0,
+            Arc::new(shared),
+            None,
+            task.answers,
+            None,
+            recorder,
+        );
         let _ = context.0.info.set(Box::new(info));
         context
     }

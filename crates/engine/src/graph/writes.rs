@@ -47,7 +47,11 @@ fn channel_name(plan: &Plan, channel: &Channel) -> Name {
 }
 
 /// Writes by the names of their channels, the first at `from` in its task's list. What is untracked is among them.
-pub(crate) fn named_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)]) -> Vec<Write> {
+pub(crate) fn named_writes<'a>(
+    plan: &Plan,
+    from: usize,
+    writes: impl IntoIterator<Item = &'a (Channel, Value)>,
+) -> Vec<Write> {
     let named = |(position, (channel, value)): (usize, &(Channel, Value))| {
         let channel = channel_name(plan, channel);
         Write {
@@ -56,11 +60,15 @@ pub(crate) fn named_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)]
             value: value.clone(),
         }
     };
-    writes.iter().enumerate().map(named).collect()
+    writes.into_iter().enumerate().map(named).collect()
 }
 
 /// Converts writes into the form in which they are stored. Untracked values are left out.
-pub(crate) fn stored_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)]) -> Vec<Write> {
+pub(crate) fn stored_writes<'a>(
+    plan: &Plan,
+    from: usize,
+    writes: impl IntoIterator<Item = &'a (Channel, Value)>,
+) -> Vec<Write> {
     let is_stored = |channel: &Channel| match channel {
         Channel::Known(index) => plan.channel(*index).spec.kind.is_stored(),
         Channel::Named(_) => true,
@@ -75,6 +83,6 @@ pub(crate) fn stored_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)
         };
         is_stored(channel).then(|| (channel.clone(), value))
     };
-    let kept: Writes = writes.iter().filter_map(kept).collect();
+    let kept: Writes = writes.into_iter().filter_map(kept).collect();
     named_writes(plan, from, &kept)
 }

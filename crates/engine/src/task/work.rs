@@ -14,7 +14,6 @@ use crate::base::failure::Failure;
 use crate::base::ids::Name;
 use crate::base::timeout::Timeout;
 use crate::channel::packet;
-use crate::checkpoint::task_record::TaskRecord;
 use crate::checkpoint::types::reserved::RETURN;
 use crate::graph::call::TaskFn;
 use crate::graph::context::NodeContext;
@@ -41,8 +40,8 @@ pub(crate) struct TaskOutcome {
     pub(crate) writes: Writes,
     pub(crate) end: End,
     pub(crate) answers: Option<Vec<Value>>,
-    /// What it read and decided, in runs that record it.
-    pub(crate) record: Option<Box<TaskRecord>>,
+    /// The stored form of what it read and decided, in runs that record it.
+    pub(crate) record: Option<Value>,
 }
 
 /// The work of a task, whatever attempt it is.
@@ -97,9 +96,7 @@ impl TaskWork {
             answers: context.used_answers(),
             record: context
                 .recorder()
-                .map(|recorder| recorder.take(given(context)))
-                .filter(|record| !record.is_empty())
-                .map(Box::new),
+                .and_then(|recorder| recorder.take(|| given(context))),
         }
     }
 

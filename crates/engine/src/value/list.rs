@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::Value;
 
 /// A persistent list: cloning is O(1), appending does not copy what is there.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct List(Arc<ListItems>);
 
 /// The items of a list, and what joining conversations by id needs to know of them.
@@ -44,6 +44,12 @@ impl From<imbl::Vector<Value>> for ListItems {
 impl PartialEq for ListItems {
     fn eq(&self, other: &Self) -> bool {
         self.all == other.all
+    }
+}
+
+impl PartialEq for List {
+    fn eq(&self, other: &Self) -> bool {
+        self.same(other) || *self.0 == *other.0
     }
 }
 

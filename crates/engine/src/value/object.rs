@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::Value;
 
 /// A shared object; copied on the first write while it is shared.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Object(Arc<ObjectEntries>);
 
 /// Entries in the order of their insertion.
@@ -97,6 +97,12 @@ impl PartialEq for ObjectEntries {
     }
 }
 
+impl PartialEq for Object {
+    fn eq(&self, other: &Self) -> bool {
+        self.same(other) || *self.0 == *other.0
+    }
+}
+
 impl Object {
     /// Creates an empty object.
     pub fn new() -> Self {
@@ -139,6 +145,11 @@ impl Object {
     /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.place(key).map(|place| &self.0.list[place].1)
+    }
+    /// Returns `key` as it is kept, and its value.
+    pub(crate) fn entry(&self, key: &str) -> Option<(&Arc<str>, &Value)> {
+        let (key, value) = &self.0.list[self.0.place(key)?];
+        Some((key, value))
     }
     /// Returns whether `key` is present, whatever its value.
     pub fn contains_key(&self, key: &str) -> bool {

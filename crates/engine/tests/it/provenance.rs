@@ -15,10 +15,10 @@ use crate::support::{on_memory, routes};
 fn reads(keys: &'static [&'static str], make: fn(Vec<Value>) -> Value) -> impl Node {
     move |context: NodeContext, state: Value| {
         let read = |key: &&str| {
-            let value = state.get(key);
-            if let Some(recorder) = context.recorder() {
-                recorder.read(key, value);
-            }
+            let value = match context.recorder() {
+                Some(recorder) => recorder.read(&state, key),
+                None => state.get(key),
+            };
             value.cloned().unwrap_or_default()
         };
         if let Some(recorder) = context.recorder() {
@@ -416,7 +416,7 @@ async fn of_many_packets_the_one_that_gave_the_item_is_named() {
     };
     let explained = move |context: NodeContext, state: Value| {
         if let Some(recorder) = context.recorder() {
-            recorder.read("items", state.get("items"));
+            recorder.read(&state, "items");
             recorder.decided_by(Some(&"state.items".into()), &2.into());
         }
         fan(context, state)

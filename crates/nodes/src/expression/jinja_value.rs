@@ -66,7 +66,8 @@ impl Dynamic for ListView {
 
 /// The state of a run that records which keys are read.
 struct StateView {
-    state: Object,
+    /// An object.
+    state: Value,
     run: NodeContext,
 }
 
@@ -81,7 +82,7 @@ impl StateView {
 impl fmt::Debug for StateView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.read_all();
-        fmt::Display::fmt(&Value::Object(self.state.clone()), f)
+        fmt::Display::fmt(&self.state, f)
     }
 }
 
@@ -93,25 +94,25 @@ impl Dynamic for StateView {
         self.get_value_by_str(key.as_str()?)
     }
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Jinja> {
-        let value = self.state.get(key);
-        if let Some(recorder) = self.run.recorder() {
-            recorder.read(key, value);
-        }
+        let value = match self.run.recorder() {
+            Some(recorder) => recorder.read(&self.state, key),
+            None => self.state.get(key),
+        };
         value.map(to_jinja)
     }
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         self.read_all();
-        let keys: Vec<Jinja> = self.state.keys().map(|key| Jinja::from(key.clone())).collect();
-        Enumerator::Values(keys)
+        let keys = self.state.as_object().into_iter().flat_map(Object::keys);
+        Enumerator::Values(keys.map(|key| Jinja::from(key.clone())).collect())
     }
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
         self.read_all();
-        Some(self.state.len())
+        self.state.as_object().map(Object::len)
     }
 }
 
 /// Returns the state as Jinja sees it in a run that records which keys are read.
-pub(crate) fn recorded_state(run: &NodeContext, state: &Object) -> Jinja {
+pub(crate) fn recorded_state(run: &NodeContext, state: &Value) -> Jinja {
     Jinja::from_object(StateView {
         state: state.clone(),
         run: run.clone(),
@@ -190,7 +191,7 @@ fn convert(value: &Jinja, depth: usize, budget: &mut Budget) -> Result<Value, St
     }
     if let Some(view) = value.downcast_object_ref::<StateView>() {
         view.read_all();
-        return Ok(Value::Object(view.state.clone()));
+        return Ok(view.state.clone());
     }
     match value.kind() {
         ValueKind::None => Ok(Value::Null),

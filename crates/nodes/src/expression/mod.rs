@@ -169,7 +169,7 @@ impl Dynamic for Scope {
         let extra = || self.extra.iter().rev().find(|(name, _)| **name == *key);
         match key {
             "state" | "input" => Some(match (&self.run, &self.state) {
-                (Some(run), Value::Object(state)) => recorded_state(run, state),
+                (Some(run), Value::Object(_)) => recorded_state(run, &self.state),
                 _ => to_jinja(&self.state),
             }),
             _ => match (extra(), key) {

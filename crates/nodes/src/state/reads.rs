@@ -12,9 +12,8 @@ pub(crate) fn track_reads(context: &NodeContext) {
 
 /// Reads a key of the state.
 pub(crate) fn read<'a>(context: &NodeContext, state: &'a Value, key: &str) -> Option<&'a Value> {
-    let value = state.get(key);
-    if let Some(recorder) = context.recorder() {
-        recorder.read(key, value);
+    match context.recorder() {
+        Some(recorder) => recorder.read(state, key),
+        None => state.get(key),
     }
-    value
 }

@@ -1,7 +1,5 @@
 //! What the end of one task leads to: what is noted beside its writes, stored, shown, and answered to its caller.
 
-use std::borrow::Cow;
-
 use super::Loop;
 use super::persist::StoreTime;
 use super::tasks::StepOutcome;
@@ -141,7 +139,7 @@ impl Loop {
     pub(super) fn note_rest(
         &self,
         place: usize,
-        record: Option<&TaskRecord>,
+        record: Option<&Value>,
         conclusion: &mut TaskConclusion,
     ) -> bool {
         let is_stored = self.persister.is_some();
@@ -155,7 +153,7 @@ impl Loop {
             conclusion.note(reserved::RESUME, List::new());
         }
         if let Some(record) = record.filter(|_| is_stored && leaves_something) {
-            conclusion.note(TaskRecord::channel(), record.to_value());
+            conclusion.note(TaskRecord::channel(), record.clone());
         }
         leaves_something
     }
@@ -170,20 +168,18 @@ impl Loop {
         ended: &StepOutcome,
     ) -> Result<(), RunError> {
         let head = self.open.tasks[place].head.clone();
-        let mut notes = std::mem::take(&mut conclusion.notes);
-        let stored = match notes.is_empty() {
-            true => Cow::Borrowed(writes),
-            false => {
-                notes.extend(writes.iter().filter(|_| conclusion.done).cloned());
-                Cow::Owned(notes)
-            }
+        let notes = std::mem::take(&mut conclusion.notes);
+        let counting = match notes.is_empty() || conclusion.done {
+            true => &writes[..],
+            false => &[],
         };
+        let stored = notes.iter().chain(counting);
         let handled = conclusion.handled.is_some();
         // When the last task of a step is done the step closes, and nobody asks for its pending writes.
         let stays_open = others > 0 || ended.asked || ended.stopped || ended.failure.is_some() || handled;
         let record = match stays_open {
-            true => self.record_pending(&head, &stored),
-            false => self.record(&head, &stored),
+            true => self.record_pending(&head, stored),
+            false => self.record(&head, stored),
         };
         if let Some(persister) = &mut self.persister
             && !record.writes.is_empty()

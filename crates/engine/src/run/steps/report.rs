@@ -232,7 +232,7 @@ impl Loop {
         writes: &Writes,
         interrupts: &[Interrupt],
         failure: Option<Failure>,
-        record: Option<Box<TaskRecord>>,
+        record: Option<Value>,
     ) {
         let task = &Task {
             writes: Writes::new(),
@@ -262,7 +262,7 @@ impl Loop {
                 name: task.name.clone(),
                 error: failure.as_ref().map(repr),
                 failure,
-                record,
+                record: record.map(|record| Box::new(TaskRecord::from_value(&record))),
                 result: if finished {
                     task::result_view(&self.setup.plan, writes)
                 } else {

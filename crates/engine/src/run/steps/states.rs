@@ -68,6 +68,8 @@ pub(super) struct StepProgress {
     pub(super) unmade: Option<String>,
     /// The number of steps of this run in which each bounded node had work.
     pub(super) visits: HashMap<NodeIx, u32>,
+    /// The newest record of what a task of each node read and decided, in its stored form.
+    pub(super) records: HashMap<NodeIx, Value, foldhash::fast::RandomState>,
 }
 
 impl StepProgress {
@@ -90,6 +92,7 @@ impl StepProgress {
             on_the_spot: 0,
             unmade: None,
             visits: HashMap::new(),
+            records: HashMap::default(),
         }
     }
 }

@@ -272,7 +272,10 @@ impl Loop {
                 return Ok(None);
             }
         }
-        let leaves_something = self.note_rest(place, record.as_deref(), &mut conclusion);
+        if let (Some(node), Some(record)) = (self.open.tasks[place].node, &record) {
+            self.progress.records.insert(node, record.clone());
+        }
+        let leaves_something = self.note_rest(place, record.as_ref(), &mut conclusion);
         if leaves_something && self.persister.is_some() {
             self.store_conclusion(place, &writes, &mut conclusion, others, ended)
                 .await?;
@@ -312,7 +315,11 @@ impl Loop {
     }
 
     /// Returns a task's writes as they are stored, and keeps them as pending writes of the open step.
-    pub(super) fn record_pending(&mut self, task: &TaskHeader, writes: &Writes) -> TaskWrites {
+    pub(super) fn record_pending<'a>(
+        &mut self,
+        task: &TaskHeader,
+        writes: impl IntoIterator<Item = &'a (Channel, Value)>,
+    ) -> TaskWrites {
         let record = self.record(task, writes);
         for write in &record.writes {
             // Only a task that was tried before has something to replace; a wide step is not searched for each write.
@@ -331,7 +338,11 @@ impl Loop {
     }
 
     /// Returns a task's writes as they are stored.
-    pub(super) fn record(&self, task: &TaskHeader, writes: &Writes) -> TaskWrites {
+    pub(super) fn record<'a>(
+        &self,
+        task: &TaskHeader,
+        writes: impl IntoIterator<Item = &'a (Channel, Value)>,
+    ) -> TaskWrites {
         TaskWrites {
             checkpoint_id: self.progress.current.clone(),
             task_id: task.id().clone(),

@@ -9,6 +9,7 @@ use super::Loop;
 use crate::base::timeout::Timeout;
 use crate::graph::call::TaskFn;
 use crate::graph::context::{NodeContext, interrupt_id};
+use crate::graph::recorder::Recorder;
 use crate::graph::rules::Rules;
 use crate::graph::task::Origin;
 use crate::policy::limits::Gate;
@@ -37,6 +38,7 @@ impl Loop {
             self.resumed.resuming,
             self.answers_of(task),
             previous,
+            self.recorder(task),
         );
         let decided = self.open.decided.get(&place);
         if let Some(decided) = decided {
@@ -77,6 +79,15 @@ impl Loop {
             outcome
         };
         Either::Right(Box::pin(watched.instrument(span)))
+    }
+
+    /// Returns the recorder of a task's work, in runs that record it.
+    fn recorder(&self, task: &Task) -> Option<Recorder> {
+        let is_recorded = self.setup.shared.config.record && !task.is_start();
+        is_recorded.then(|| {
+            let before = task.node.and_then(|node| self.progress.records.get(&node));
+            Recorder::after(before.cloned())
+        })
     }
 
     /// Answers that were given to the task: stored ones, then one that names its question by id.

@@ -207,7 +207,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
             recorder.read_all();
         }
         for key in keys {
-            recorder.read(key, state.get(key));
+            recorder.read(state, key);
         }
     }
 
