@@ -15,8 +15,9 @@ import {
   SquareArrowRightEnter,
   TextCursorInput,
 } from "lucide-react";
-import { type ReactNode, useEffect, useMemo } from "react";
+import { memo, type ReactNode, useEffect, useMemo } from "react";
 import { Button } from "../../components/Button";
+import { useSame } from "../../components/stable";
 import { Tooltip } from "../../components/Tooltip";
 import { go, primary, replayHere, step, stepOut, stop } from "../../debugger/run/actions";
 import { isPast } from "../../debugger/run/situation";
@@ -39,7 +40,7 @@ import { t, type TextKey } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
-import type { Primary } from "../../debugger/run/controls";
+import type { Controls, Primary } from "../../debugger/run/controls";
 import type { LiveThread } from "../../debugger/model/live";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 
@@ -56,11 +57,10 @@ const PRIMARY: Record<Primary, { text: TextKey; hint: TextKey; icon: typeof Play
 export function RunControls() {
   useEffect(ensureStarted, []);
   useRunCommands();
-  const controls = useControls();
+  // While a key is held, each step gives the same.
+  const controls = useSame(useControls());
   const graphOpen = useSession((session) => session.graphId !== null);
   if (!graphOpen) return null;
-  const { text, hint, icon: Icon } = PRIMARY[controls.primary];
-  const reason = controls.blocked ? t("debug.off.errors") : (controls.primaryOff ?? t(hint));
   return (
     <div
       className="flex items-center gap-1 max-[761px]:flex-wrap max-[761px]:justify-end"
@@ -68,6 +68,16 @@ export function RunControls() {
       aria-label={t("debug.controls")}
     >
       <RunStatusText />
+      <RunButtons controls={controls} />
+    </div>
+  );
+}
+
+const RunButtons = memo(function RunButtons({ controls }: { controls: Controls }) {
+  const { text, hint, icon: Icon } = PRIMARY[controls.primary];
+  const reason = controls.blocked ? t("debug.off.errors") : (controls.primaryOff ?? t(hint));
+  return (
+    <>
       <Tooltip
         label={reason}
         {...(controls.primary === "now"
@@ -146,9 +156,9 @@ export function RunControls() {
         run={() => void stop()}
         data-testid={debugIds.stop}
       />
-    </div>
+    </>
   );
-}
+});
 
 /** In the place of Step while the thread runs. */
 function PauseButton() {

@@ -5,6 +5,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
+import { useStable } from "../../components/stable";
 import { escapePointer, valueAt } from "../../debugger/parts/diff";
 import { type KeyEdit, useEdits } from "../../debugger/state/edits";
 import type { Loaded } from "../../debugger/model/snapshots";
@@ -17,7 +18,7 @@ import { askWhatIf } from "../../state/what-if";
 import { KeyHistory } from "./KeyHistory";
 import { Provenance } from "./Provenance";
 import { StateToolbar } from "./StateToolbar";
-import { domId, TreeRow, UnsetRow } from "./TreeRow";
+import { domId, textOfValue, TreeRow, UnsetRow } from "./TreeRow";
 import { useTreeKeys } from "./useTreeKeys";
 import { useTreeValues } from "./useTreeValues";
 import { ValueEditor } from "./ValueEditor";
@@ -87,26 +88,48 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
     [],
   );
   const keyView = (name: string): KeyView | undefined => view.keys.find((key) => key.key === name);
-  const beginEdit = useCallback(
-    async (name: string, pointer: string) => {
-      const key = view.keys.find((each) => each.key === name);
-      if (!key) return;
-      const already = useEdits.getState().pending?.keys[name];
-      const value = hereValue(key, useValues.getState().entries.get(valueId(place, view, key)));
-      // Only a whole value can be changed in one place: otherwise what is not here would be lost.
-      if (!already && !value.complete) {
-        const whole = await loadValue(place, view, key, "all");
-        if (!whole?.complete) return;
-      }
-      setOpen((old) => new Set(old).add(`/${escapePointer(name)}`));
-      setEditing({ key: name, pointer });
-    },
-    [view, place],
-  );
+  const beginEdit = useStable(async (name: string, pointer: string) => {
+    const key = view.keys.find((each) => each.key === name);
+    if (!key) return;
+    const already = useEdits.getState().pending?.keys[name];
+    const value = hereValue(key, useValues.getState().entries.get(valueId(place, view, key)));
+    // Only a whole value can be changed in one place: otherwise what is not here would be lost.
+    if (!already && !value.complete) {
+      const whole = await loadValue(place, view, key, "all");
+      if (!whole?.complete) return;
+    }
+    setOpen((old) => new Set(old).add(`/${escapePointer(name)}`));
+    setEditing({ key: name, pointer });
+  });
   useEffect(() => setEditing(null), [place.threadId, place.checkpointId]);
 
   const key = history?.name ?? keyOf(focused);
   useEffect(() => useStateKey.setState({ key }), [key]);
+
+  // The same from step to step, so that rows draw again only what differs.
+  const edit = useStable((name: string, pointer: string) => void beginEdit(name, pointer));
+  const readAsChat = useStable((name: string) => {
+    setChat((old) => {
+      const next = new Set(old);
+      if (!next.delete(name)) next.add(name);
+      return next;
+    });
+    toggle(`/${escapePointer(name)}`, true);
+  });
+  const askWhy = useStable((pointer: string) => setAsked({ pointer, place }));
+  const showHistory = useStable((name: string) => setHistory({ name, place }));
+  const readFromStart = useStable((name: string) => setFromStart((old) => new Set(old).add(name)));
+  const rowOf = (name: string) => rows.find((row) => row.type === "key" && row.view.key === name);
+  const whatIf = useStable((name: string) => {
+    const row = rowOf(name);
+    if (row?.type !== "key") return;
+    const value = row.here ? row.value : undefined;
+    askWhatIf({ ...place, key: { name, declared: row.view.declared, value } });
+  });
+  const textOf = useStable((name: string) => {
+    const row = rowOf(name);
+    return row?.type === "key" ? textOfValue(row.value) : "";
+  });
 
   const onKeyDown = useTreeKeys({
     rows,
@@ -114,7 +137,7 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
     focused,
     setFocused,
     toggle,
-    beginEdit: (key, pointer) => void beginEdit(key, pointer),
+    beginEdit: edit,
   });
 
   if (asked && asked.place.threadId === place.threadId)
@@ -181,21 +204,13 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
                     focused={focused === row.id}
                     chat={chat.has(key.key)}
                     onToggle={toggle}
-                    onEdit={(name, at) => void beginEdit(name, at)}
-                    onChat={(name) =>
-                      setChat((old) => {
-                        const next = new Set(old);
-                        if (!next.delete(name)) next.add(name);
-                        toggle(`/${escapePointer(name)}`, true);
-                        return next;
-                      })
-                    }
-                    onWhy={(at) => setAsked({ pointer: at, place })}
-                    onHistory={(name) => setHistory({ name, place })}
-                    onWhatIf={({ key: name, declared }, value) =>
-                      askWhatIf({ ...place, key: { name, declared, value } })
-                    }
-                    onFromStart={(name) => setFromStart((old) => new Set(old).add(name))}
+                    onEdit={edit}
+                    onChat={readAsChat}
+                    onWhy={askWhy}
+                    onHistory={showHistory}
+                    onWhatIf={whatIf}
+                    textOf={textOf}
+                    onFromStart={readFromStart}
                     onMore={(more) => {
                       if (more.remote) void loadValue(place, view, key);
                       setShown((old) =>

@@ -43,8 +43,10 @@ interface RowProps {
   onMore(row: Extract<StateRow, { type: "more" }>): void;
   onFromStart(key: string): void;
   onHistory(key: string): void;
-  /** Asks what would have been with another value of a key; the value where the row has all of it. */
-  onWhatIf(view: KeyView, value: unknown): void;
+  /** Asks what would have been with another value of a key. */
+  onWhatIf(key: string): void;
+  /** Returns the text of a key's value, to be copied. */
+  textOf(key: string): string;
   /** Asks who wrote what stands at a JSON Pointer. */
   onWhy(pointer: string): void;
 }
@@ -62,6 +64,7 @@ export function TreeRow({
   onFromStart,
   onHistory,
   onWhatIf,
+  textOf,
   onWhy,
 }: RowProps) {
   switch (row.type) {
@@ -71,6 +74,7 @@ export function TreeRow({
           row={row}
           onHistory={onHistory}
           onWhatIf={onWhatIf}
+          textOf={textOf}
           onWhy={onWhy}
           focused={focused}
           chat={chat}
@@ -150,6 +154,95 @@ export function TreeRow({
   }
 }
 
+interface KeyActionsProps extends Pick<
+  RowProps,
+  "chat" | "onWhy" | "onHistory" | "onWhatIf" | "onChat" | "onEdit" | "textOf"
+> {
+  readonly id: string;
+  readonly name: string;
+  readonly absent: boolean;
+  /** The row has all of the value. */
+  readonly whole: boolean;
+  /** The value is a list of messages. */
+  readonly conversation: boolean;
+  readonly edited: boolean;
+}
+
+/** What can be done with a key, under the pointer. It does not depend on the value, which is another at every step. */
+const KeyActions = memo(function KeyActions({
+  id,
+  name,
+  absent,
+  whole,
+  conversation,
+  edited,
+  chat,
+  onWhy,
+  onHistory,
+  onWhatIf,
+  onChat,
+  onEdit,
+  textOf,
+}: KeyActionsProps) {
+  return (
+    <span
+      className="ml-auto hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex"
+      onClick={(event) => event.stopPropagation()}
+    >
+      {!absent && (
+        <IconButton
+          size="small"
+          label={t("debug.provenance")}
+          onClick={() => onWhy(id)}
+          data-testid={debugIds.stateWhy}
+        >
+          <CircleHelp size={13} aria-hidden />
+        </IconButton>
+      )}
+      <IconButton
+        size="small"
+        label={t("debug.history")}
+        onClick={() => onHistory(name)}
+        data-testid={debugIds.stateHistory}
+      >
+        <History size={13} aria-hidden />
+      </IconButton>
+      <IconButton
+        size="small"
+        label={t("whatIf.open")}
+        onClick={() => onWhatIf(name)}
+        data-testid={debugIds.stateWhatIf}
+      >
+        <FlaskConical size={13} aria-hidden />
+      </IconButton>
+      {conversation && (
+        <IconButton size="small" pressed={chat} label={t("debug.state.asChat")} onClick={() => onChat(name)}>
+          <MessagesSquare size={13} aria-hidden />
+        </IconButton>
+      )}
+      <CopyButton text={statePath(id)} label={t("debug.copyPath")} path />
+      {whole && !absent && <CopyButton text={() => textOf(name)} label={t("debug.copyValue")} />}
+      {edited && (
+        <IconButton
+          size="small"
+          label={t("debug.edit.revert")}
+          onClick={() => useEdits.getState().revert(name)}
+        >
+          <Undo2 size={13} aria-hidden />
+        </IconButton>
+      )}
+      <IconButton
+        size="small"
+        label={t("debug.edit.key", { key: name })}
+        onClick={() => onEdit(name, "")}
+        data-testid={debugIds.stateEdit}
+      >
+        <Pencil size={13} aria-hidden />
+      </IconButton>
+    </span>
+  );
+});
+
 const KeyRow = memo(function KeyRow({
   row,
   focused,
@@ -159,6 +252,7 @@ const KeyRow = memo(function KeyRow({
   onChat,
   onHistory,
   onWhatIf,
+  textOf,
   onWhy,
 }: Omit<RowProps, "row" | "onMore" | "onFromStart"> & { row: Extract<StateRow, { type: "key" }> }) {
   const { view, edit, value, here } = row;
@@ -207,66 +301,15 @@ const KeyRow = memo(function KeyRow({
           {view.reducer !== "overwrite" && ` · ${view.reducer}`}
           {view.value && view.value.bytes > 200 && ` · ${bytes(view.value.bytes)}`}
         </span>
-        <span
-          className="ml-auto hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex"
-          onClick={(event) => event.stopPropagation()}
-        >
-          {!absent && (
-            <IconButton
-              size="small"
-              label={t("debug.provenance")}
-              onClick={() => onWhy(row.id)}
-              data-testid={debugIds.stateWhy}
-            >
-              <CircleHelp size={13} aria-hidden />
-            </IconButton>
-          )}
-          <IconButton
-            size="small"
-            label={t("debug.history")}
-            onClick={() => onHistory(view.key)}
-            data-testid={debugIds.stateHistory}
-          >
-            <History size={13} aria-hidden />
-          </IconButton>
-          <IconButton
-            size="small"
-            label={t("whatIf.open")}
-            onClick={() => onWhatIf(view, here ? value : undefined)}
-            data-testid={debugIds.stateWhatIf}
-          >
-            <FlaskConical size={13} aria-hidden />
-          </IconButton>
-          {(view.reducer === "add_messages" || view.key === "messages") && Array.isArray(value) && (
-            <IconButton
-              size="small"
-              pressed={chat}
-              label={t("debug.state.asChat")}
-              onClick={() => onChat(view.key)}
-            >
-              <MessagesSquare size={13} aria-hidden />
-            </IconButton>
-          )}
-          <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} path />
-          {here && !absent && <CopyButton text={() => textOfValue(value)} label={t("debug.copyValue")} />}
-          {edit ? (
-            <IconButton
-              size="small"
-              label={t("debug.edit.revert")}
-              onClick={() => useEdits.getState().revert(view.key)}
-            >
-              <Undo2 size={13} aria-hidden />
-            </IconButton>
-          ) : null}
-          <IconButton
-            size="small"
-            label={t("debug.edit.key", { key: view.key })}
-            onClick={() => onEdit(view.key, "")}
-            data-testid={debugIds.stateEdit}
-          >
-            <Pencil size={13} aria-hidden />
-          </IconButton>
-        </span>
+        <KeyActions
+          id={row.id}
+          name={view.key}
+          absent={absent}
+          whole={here}
+          conversation={(view.reducer === "add_messages" || view.key === "messages") && Array.isArray(value)}
+          edited={edit !== undefined}
+          {...{ chat, onWhy, onHistory, onWhatIf, onChat, onEdit, textOf }}
+        />
       </div>
       {!(absent && !removed) &&
         !(

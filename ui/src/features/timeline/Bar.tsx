@@ -1,6 +1,6 @@
 /** Over the list of the timeline: its branches, the scrubber, and which of its checkpoints are shown. */
 import { CircleAlert, FlaskConical, History } from "lucide-react";
-import { useState } from "react";
+import { memo, useState } from "react";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { TextField } from "../../components/TextField";
@@ -69,16 +69,7 @@ export function Bar(props: Props) {
           <FlaskConical size={14} aria-hidden />
         </IconButton>
       )}
-      <IconButton
-        size="small"
-        label={t(only ? "debug.timeline.onlyClear" : "debug.timeline.only")}
-        pressed={only}
-        onClick={() => onOnly(!only)}
-        data-testid={debugIds.onlyUnsettled}
-      >
-        <CircleAlert size={14} aria-hidden />
-      </IconButton>
-      <DetailSlider detail={props.detail} onDetail={props.onDetail} />
+      <Filters only={only} onOnly={onOnly} detail={props.detail} onDetail={props.onDetail} />
       <Button
         size="small"
         variant={cursor === null ? "ghost" : "secondary"}
@@ -91,6 +82,29 @@ export function Bar(props: Props) {
     </div>
   );
 }
+
+/** Which checkpoints are listed; the same while a key is held that moves the cursor. */
+const Filters = memo(function Filters({
+  only,
+  onOnly,
+  detail,
+  onDetail,
+}: Pick<Props, "only" | "onOnly" | "detail" | "onDetail">) {
+  return (
+    <>
+      <IconButton
+        size="small"
+        label={t(only ? "debug.timeline.onlyClear" : "debug.timeline.only")}
+        pressed={only}
+        onClick={() => onOnly(!only)}
+        data-testid={debugIds.onlyUnsettled}
+      >
+        <CircleAlert size={14} aria-hidden />
+      </IconButton>
+      <DetailSlider detail={detail} onDetail={onDetail} />
+    </>
+  );
+});
 
 /** From one row for each turn to one for each step. */
 function DetailSlider({ detail, onDetail }: { detail: Detail; onDetail(detail: Detail): void }) {

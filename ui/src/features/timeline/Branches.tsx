@@ -3,6 +3,7 @@ import { ArrowRightLeft, FlaskConical, GitBranch, Waypoints } from "lucide-react
 import { useMemo } from "react";
 import { Button } from "../../components/Button";
 import { Menu, type MenuEntry } from "../../components/Menu";
+import { useStable } from "../../components/stable";
 import { type Branch, branchesOf, callOf, type Called } from "../../debugger/timeline/branches";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { listed } from "../../lib/intl";
@@ -20,12 +21,44 @@ interface Props {
 }
 
 export function Branches({ list, head, at, onGo, onCompare }: Props) {
+  const go = useStable(onGo);
+  const compare = useStable(onCompare);
   const all = useMemo(() => branchesOf(list), [list]);
   const shownTip = useMemo(
     () => all.find(({ chain }) => chain.nodes.some(({ checkpoint }) => checkpoint.id === at))?.tip.id,
     [all, at],
   );
+  const entries = useMemo(
+    () => entriesOf(all, { head, shownTip, go, compare }),
+    [all, head, shownTip, go, compare],
+  );
   if (all.length < 2) return null;
+  return (
+    <Menu
+      trigger={
+        <Button
+          size="small"
+          variant="ghost"
+          icon={<GitBranch size={13} aria-hidden />}
+          data-testid={debugIds.branches}
+        >
+          {t("debug.timeline.forks", { n: all.length })}
+        </Button>
+      }
+      entries={entries}
+    />
+  );
+}
+
+interface Shown {
+  readonly head: string | undefined;
+  /** The end of the branch that is shown. */
+  readonly shownTip: string | undefined;
+  go(checkpointId: string | null): void;
+  compare(checkpointId: string): void;
+}
+
+function entriesOf(all: readonly Branch[], { head, shownTip, go, compare }: Shown): MenuEntry[] {
   const isRow = ({ cause }: Branch) => cause === "whatIf";
   const branches = all.filter((branch) => !isRow(branch));
   const rows = all.filter(isRow).toSorted((a, b) => order(a) - order(b) || (a.tip.id < b.tip.id ? 1 : -1));
@@ -36,9 +69,9 @@ export function Branches({ list, head, at, onGo, onCompare }: Props) {
     label: describe(branch),
     icon: <GitBranch size={14} aria-hidden />,
     checked: shown(branch),
-    run: () => onGo(branch.tip.id === head ? null : branch.tip.id),
+    run: () => go(branch.tip.id === head ? null : branch.tip.id),
   });
-  const entries: MenuEntry[] = [
+  return [
     {
       id: "map",
       label: t("forks.open"),
@@ -65,24 +98,9 @@ export function Branches({ list, head, at, onGo, onCompare }: Props) {
         id: `compare ${branch.tip.id}`,
         label: describe(branch),
         icon: <ArrowRightLeft size={14} aria-hidden />,
-        run: () => onCompare(branch.tip.id),
+        run: () => compare(branch.tip.id),
       })),
   ];
-  return (
-    <Menu
-      trigger={
-        <Button
-          size="small"
-          variant="ghost"
-          icon={<GitBranch size={13} aria-hidden />}
-          data-testid={debugIds.branches}
-        >
-          {t("debug.timeline.forks", { n: all.length })}
-        </Button>
-      }
-      entries={entries}
-    />
-  );
 }
 
 /** More branches than these are in the fork map only. */

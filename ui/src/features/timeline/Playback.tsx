@@ -1,5 +1,6 @@
 /** Plays the branch that is shown, at the pace of the run or faster. */
 import { Pause, Play } from "lucide-react";
+import { memo } from "react";
 import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
 import { setSpeed, SPEEDS, togglePlayback, usePlayback } from "../../debugger/timeline/playback";
@@ -9,7 +10,7 @@ import { shortcutOf } from "../../state/keymap";
 
 const OPTIONS = SPEEDS.map((n) => ({ value: String(n), label: t("playback.times", { n }) }));
 
-export function Playback({ disabled }: { disabled: boolean }) {
+export const Playback = memo(function Playback({ disabled }: { disabled: boolean }) {
   const { playing, speed } = usePlayback();
   return (
     <div className="flex shrink-0 items-center gap-1">
@@ -39,4 +40,4 @@ export function Playback({ disabled }: { disabled: boolean }) {
       </div>
     </div>
   );
-}
+});

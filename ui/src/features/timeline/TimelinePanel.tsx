@@ -8,6 +8,7 @@ import { Milestone } from "lucide-react";
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
+import { useStable } from "../../components/stable";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { loadCheckpoints, loadOlderCheckpoints } from "../../debugger/model/checkpoints";
 import { snapshots, useCheckpoints } from "../../debugger/model/runStore";
@@ -18,6 +19,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { Bar } from "./Bar";
 import { withoutAsides } from "../../debugger/timeline/without-what-ifs";
+import type { Detail } from "../../debugger/timeline/detail";
 import { chooseDetail, detailBy } from "../../debugger/timeline/chosen-detail";
 import { entryOf, type Group, rowBy } from "../../debugger/timeline/fold";
 import { GroupRow } from "./GroupRow";
@@ -104,6 +106,10 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) compare(id);
     else move(idAt(row));
   };
+  const onDetail = useStable((next: Detail) => {
+    setOnly(false);
+    chooseDetail(next);
+  });
   const compare = (id: string) => useSession.getState().compare({ threadId, checkpointId: id });
   /** The button that was pressed goes with its row: the keys go on in the list. */
   const unfold = (group: Group) => {
@@ -166,10 +172,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
         found={only ? entries.length : null}
         onOnly={setOnly}
         detail={detail}
-        onDetail={(next) => {
-          setOnly(false);
-          chooseDetail(next);
-        }}
+        onDetail={onDetail}
       />
       <div
         ref={scroller}
