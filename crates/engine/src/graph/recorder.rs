@@ -100,7 +100,7 @@ impl Recorder {
         }
     }
 
-    /// NotedReads a key of the state, and notes it with its value.
+    /// Reads a key of the state, and notes it with its value.
     pub fn read<'s>(&self, state: &'s Value, key: &str) -> Option<&'s Value> {
         let entry = state.as_object().and_then(|state| state.entry(key));
         let notes = &mut *self.0.lock();
@@ -283,7 +283,7 @@ impl StoredEntry<'_> {
     }
 }
 
-/// StoredEntries of an object in their order; what is the same as before is not even copied.
+/// Entries of an object in their order; what is the same as before is not even copied.
 #[derive(Default)]
 struct StoredEntries<'a>(SmallVec<[(&'static Name, StoredEntry<'a>); 8]>);
 
@@ -345,19 +345,22 @@ impl Destinations {
 /// Adds values that were read for a decision to those of the record; gives those that have another value there already.
 fn add_values(values: &mut SmallVec<[ReadValue; 2]>, read: &[(Name, Option<Value>)]) -> Option<Object> {
     let to_stored = |value: &Option<Value>| value.as_ref().map_or(Value::Null, stored);
+    let known = |values: &[ReadValue], key: &Name| values.iter().position(|known| known.key == *key);
+    let is_other = |(key, value): &(Name, Option<Value>)| {
+        known(values, key).is_some_and(|place| !is_same(values[place].value.as_ref(), value.as_ref()))
+    };
+    if read.iter().any(is_other) {
+        // The node decided by the state before its own writes, or they are lists that nobody compares.
+        let own = read.iter().map(|(key, value)| (key.clone(), to_stored(value)));
+        return Some(Object::of_distinct(own));
+    }
     for (key, value) in read {
-        match values.iter().find(|known| known.key == *key) {
-            Some(known) if is_same(known.value.as_ref(), value.as_ref()) => {}
-            // The node decided by the state before its own writes, or they are lists that nobody compares.
-            Some(_) => {
-                let own = read.iter().map(|(key, value)| (key.clone(), to_stored(value)));
-                return Some(Object::of_distinct(own));
-            }
-            None => values.push(ReadValue {
+        if known(values, key).is_none() {
+            values.push(ReadValue {
                 key: key.clone(),
                 value: value.clone(),
                 stored: to_stored(value),
-            }),
+            });
         }
     }
     None
@@ -615,6 +618,7 @@ mod tests {
         decide(&json!({"n": 1.0}), &["n"]);
         decide(&state, &["list"]);
         decide(&json!({"list": [1, 2]}), &["list"]);
+        decide(&json!({"n": 2, "other": 3}), &["other", "n"]);
         decide(&state, &["n", "list"]);
         decide(&state, &["list", "n"]);
         decide(&state, &[]);
@@ -631,6 +635,7 @@ mod tests {
                 r#"{"n":1.0}"#,
                 r#"["list"]"#,
                 r#"{"list":[1,2]}"#,
+                r#"{"other":3,"n":2}"#,
                 r#"["n","list"]"#,
                 r#"["list","n"]"#,
                 "",
@@ -652,6 +657,7 @@ mod tests {
                 vec![one("n", &json!(1.0))],
                 vec![list.clone()],
                 vec![list.clone()],
+                vec![one("other", &json!(3)), one("n", &json!(2))],
                 vec![n.clone(), list.clone()],
                 vec![list, n],
                 vec![],
