@@ -5,6 +5,7 @@
 mod backends;
 mod boundaries;
 mod crash;
+mod features;
 mod finding;
 mod layers;
 mod naming;

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use superstep::checkpoint::{Checkpoint, Commit, ListQuery, TaskId, TaskWrites, Write};
 use superstep::{CheckpointId, Checkpointer, json};
@@ -100,35 +100,45 @@ async fn what_was_acknowledged_survives_kills() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("crash.db");
     let random = RandomState::new();
-    let (began, mut acknowledged, mut kills) = (Instant::now(), BTreeMap::new(), 0);
-    while kills < KILLS && began.elapsed() < Duration::from_secs(12) {
-        let moment = Duration::from_millis(20 + random.hash_one(kills) % 150);
-        for (thread, n) in run_and_kill(&file, moment) {
+    let mut acknowledged = BTreeMap::new();
+    for kill in 0..KILLS {
+        let random = random.hash_one(kill);
+        // One in eight dies while it opens the file, where it repairs what the kill before left; the others at work.
+        let moment = match random % 8 {
+            0 => Moment::After(Duration::from_millis(random / 8 % 30)),
+            _ => Moment::Acknowledged(random / 8 % 60 + 1),
+        };
+        for (thread, n) in run_and_kill(&file, &moment) {
             acknowledged.insert(thread, n);
         }
-        kills += 1;
         check(&file, &acknowledged, false).await;
     }
     check(&file, &acknowledged, true).await;
     let total: u64 = acknowledged.values().map(|newest| newest + 1).sum();
-    println!("{kills} kills, {total} acknowledged checkpoints, all there");
-    assert!(kills >= 20, "only {kills} kills in the time given");
+    println!("{KILLS} kills, {total} acknowledged checkpoints, all there");
     assert!(
         total > KILLS as u64,
         "the process hardly got to work: {total} checkpoints"
     );
 }
 
+/// When the process is killed: some time after its start, or once it has acknowledged as many commits.
+enum Moment {
+    After(Duration),
+    Acknowledged(u64),
+}
+
 /// The commits that the process acknowledged before it was killed.
-fn run_and_kill(file: &Path, after: Duration) -> Vec<(u64, u64)> {
+fn run_and_kill(file: &Path, moment: &Moment) -> Vec<(u64, u64)> {
     let mut child = Command::new(std::env::current_exe().expect("this test"))
-        .args(["victim", "--exact", "--nocapture", "--test-threads=1"])
+        .args(["crash::victim", "--exact", "--nocapture", "--test-threads=1"])
         .env(FILE, file)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .expect("this test starts again");
     let output = BufReader::new(child.stdout.take().expect("piped"));
+    let (count, counted) = std::sync::mpsc::channel();
     let reader = std::thread::spawn(move || {
         let parse = |line: String| {
             let mut words = line
@@ -137,9 +147,14 @@ fn run_and_kill(file: &Path, after: Duration) -> Vec<(u64, u64)> {
                 .map(|word| word.parse().ok());
             Some((words.next()??, words.next()??))
         };
-        output.lines().map_while(Result::ok).filter_map(parse).collect()
+        let lines = output.lines().map_while(Result::ok).filter_map(parse);
+        lines.inspect(|_| _ = count.send(())).collect()
     });
-    std::thread::sleep(after);
+    match moment {
+        Moment::After(time) => std::thread::sleep(*time),
+        // A process that ended by itself says no more, and is found out by what it left.
+        Moment::Acknowledged(number) => _ = (0..*number).try_for_each(|_| counted.recv()),
+    }
     // SIGKILL on Unix: nothing in the process gets a chance to tidy up.
     child.kill().expect("the process can be killed");
     child.wait().expect("the process ends");

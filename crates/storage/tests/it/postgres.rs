@@ -1,7 +1,5 @@
 //! The engine's suite on a real PostgreSQL server, and what only a server can do to us.
 
-#![allow(clippy::too_many_lines, reason = "a test tells one story")]
-
 use std::sync::Arc;
 
 use superstep::checkpoint::{Checkpoint, Keep, ListQuery, Maintenance, Pruning, StorageError};

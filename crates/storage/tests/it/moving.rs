@@ -1,7 +1,5 @@
 //! Threads that travel: from one backend to another, through a file; and rules for threads that nobody touches.
 
-#![allow(clippy::too_many_lines, reason = "a test tells one story")]
-
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,4 @@
 //! What is written to a file that was deleted or replaced while it is open is not acknowledged.
-#![cfg(unix)]
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Databases of every released schema open, read as they did, and go on.
 //!
 //! A fixture is written by the release that had its schema: `SUPERSTEP_WRITE_FIXTURE=FILE cargo test -p
-//! superstep-storage --test migrations` stores the history below with the code of the day. (`schema-2.db` is a database of
+//! superstep-storage --test it migrations` stores the history below with the code of the day. (`schema-2.db` is a database of
 //! schema 3 without the tables of the store, which is all that schema 3 added, `schema-5.db` one of schema 6 without the
 //! table of questions that wait, and `schema-6.db` one of schema 7 without the table of claims.)
 
@@ -195,7 +195,7 @@ async fn an_index_that_was_not_dropped_yet_is_dropped() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = fixture("schema-4.db", folder.path());
     let conn = rusqlite::Connection::open(&file).expect("opens");
-    conn.execute_batch(include_str!("../src/sqlite/migrations/0005_fewer_pages.sql"))
+    conn.execute_batch(include_str!("../../src/sqlite/migrations/0005_fewer_pages.sql"))
         .expect("migrates");
     conn.pragma_update(None, "user_version", 5).expect("says so");
     let memory = MemorySaver::new();
@@ -310,7 +310,7 @@ async fn a_postgres_database_of_the_first_schema_reads_as_it_did_and_goes_on() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/postgres-1.sql");
     let fixture = std::fs::read_to_string(fixture).expect("the fixture is there");
     let old = session(&server, "old").await;
-    let tables = include_str!("../src/postgres/migrations/0001_checkpoints.sql");
+    let tables = include_str!("../../src/postgres/migrations/0001_checkpoints.sql");
     let applied = "CREATE TABLE migrations (version bigint PRIMARY KEY, name text NOT NULL,
                        applied timestamptz NOT NULL DEFAULT now());
                    INSERT INTO migrations (version, name) VALUES (1, '0001_checkpoints');";
@@ -364,8 +364,8 @@ async fn a_postgres_database_of_the_second_schema_keeps_its_items_and_embeds_the
                        applied timestamptz NOT NULL DEFAULT now());
                    INSERT INTO migrations (version, name) VALUES (1, '0001_checkpoints'), (2, '0002_store');";
     for sql in [
-        include_str!("../src/postgres/migrations/0001_checkpoints.sql"),
-        include_str!("../src/postgres/migrations/0002_store.sql"),
+        include_str!("../../src/postgres/migrations/0001_checkpoints.sql"),
+        include_str!("../../src/postgres/migrations/0002_store.sql"),
         applied,
         &fixture,
     ] {

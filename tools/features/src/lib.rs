@@ -1,0 +1,1 @@
+//! Nothing: its manifest names the features that all programs of the workspace agree on.
