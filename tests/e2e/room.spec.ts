@@ -1,7 +1,16 @@
 /** How the window uses its room: what stays in reach in a small window, and what a large one is filled with. */
 import type { Locator } from "@playwright/test";
 import { openNasty } from "./fixtures/nasty/nasty";
-import { expect, test } from "./superstep";
+import { expect, test, type Superstep } from "./superstep";
+
+/** What the window keeps of itself for a reload; it is written when nothing has changed for a moment. */
+interface Kept {
+  readonly shownMap?: boolean;
+  readonly panels?: Record<string, { size: number; auto?: boolean }>;
+}
+
+const kept = (app: Superstep) =>
+  app.page.evaluate(() => JSON.parse(localStorage.getItem("superstep.session") ?? "{}") as Kept);
 
 const SMALL = { width: 1024, height: 700 };
 
@@ -62,7 +71,7 @@ test("a small canvas has no minimap unless a person wants it, and a person's cho
   await expect(toggle).toHaveAttribute("aria-pressed", "false");
   await toggle.click();
   await expect(map).toBeVisible();
-  await page.waitForTimeout(500);
+  await expect.poll(async () => (await kept(app)).shownMap).toBe(true);
   await page.reload();
   await expect(toggle).toHaveAttribute("aria-pressed", "true");
   await toggle.click();
@@ -132,7 +141,8 @@ test("a thread is debugged in three sizes of window, and the canvas is the large
   for (let n = 0; n < 10; n += 1) await page.keyboard.press("ArrowLeft");
   const moved = (await between.boundingBox())?.x ?? 0;
   expect(moved).toBeLessThan(before - 100);
-  await page.waitForTimeout(500);
+  const width = Number(await between.getAttribute("aria-valuenow"));
+  await expect.poll(async () => (await kept(app)).panels?.["beside"]?.size).toBe(width);
   await page.reload();
   await expect.poll(async () => (await between.boundingBox())?.x).toBe(moved);
   await expect(app.id("forks")).toBeVisible();
@@ -141,7 +151,7 @@ test("a thread is debugged in three sizes of window, and the canvas is the large
   await page.setViewportSize(SMALL);
   await app.id("unfold-left").click();
   await expect(app.id("panel-left")).toBeVisible();
-  await page.waitForTimeout(500);
+  await expect.poll(async () => (await kept(app)).panels?.["left"]).toMatchObject({ auto: false });
   await page.reload();
   await expect(app.id("panel-left")).toBeVisible();
 });

@@ -178,7 +178,7 @@ async fn a_run_that_is_stopped_ends_its_nested_graphs_and_can_go_on() {
     let (mut lives, mut graphs) = (run.lifecycle(), run.subgraphs());
     assert_eq!(lives.next().await.unwrap().status, Status::Started);
     run.abort();
-    let ended = tokio::time::timeout(Duration::from_secs(5), lives.next())
+    let ended = tokio::time::timeout(Duration::from_mins(1), lives.next())
         .await
         .unwrap()
         .unwrap();

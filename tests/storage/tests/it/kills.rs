@@ -14,18 +14,15 @@ async fn survive(backend: Backend, kills: u64) {
         seed: RandomState::new().hash_one(kills),
         lines: 3,
         noting: 16_000,
-        time: Duration::from_secs(12),
+        // For one that hangs: a busy machine takes as long as it takes.
+        time: Duration::from_mins(20),
     };
     let report = crash::run(&place, &trial)
         .await
         .unwrap_or_else(|what| panic!("{backend:?}: {what}"));
     println!("{backend:?}: {report:?}");
     let count = report.count;
-    assert!(
-        report.kills >= kills / 2,
-        "only {} kills in the time given",
-        report.kills
-    );
+    assert_eq!(report.kills, kills, "it came to an end in time");
     assert!(
         count.checkpoints > report.kills
             && count.turns > 1
@@ -38,20 +35,20 @@ async fn survive(backend: Backend, kills: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite() {
-    survive(Backend::Sqlite, 30).await;
+    survive(Backend::Sqlite, 20).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn file() {
-    survive(Backend::File, 30).await;
+    survive(Backend::File, 20).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres() {
-    survive(Backend::Postgres, 15).await;
+    survive(Backend::Postgres, 10).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn redis() {
-    survive(Backend::Redis, 15).await;
+    survive(Backend::Redis, 10).await;
 }

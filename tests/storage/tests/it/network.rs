@@ -120,7 +120,7 @@ async fn cut(backend: Backend) {
             1 => budget.set(PLENTY, bytes),
             _ => budget.set(bytes, bytes),
         }
-        let outcome = tokio::time::timeout(Duration::from_secs(20), store(&*saver, "t", 1500)).await;
+        let outcome = tokio::time::timeout(Duration::from_secs(100), store(&*saver, "t", 1500)).await;
         cuts += usize::from(cut());
         budget.set(PLENTY, PLENTY);
         match outcome.unwrap_or_else(|_| panic!("{backend:?}: a cut connection is waited for")) {
