@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { expect, test as base, type Locator, type Page } from "@playwright/test";
+import { watchReach } from "./reach";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -224,6 +225,11 @@ export class Superstep {
 }
 
 export const test = base.extend<{ app: Superstep }>({
+  context: async ({ context }, use, info) => {
+    const writeReach = watchReach(context, info);
+    await use(context);
+    await writeReach();
+  },
   app: async ({ page }, use) => {
     const data = mkdtempSync(join(tmpdir(), "superstep-e2e-"));
     const server = await Server.start(data);

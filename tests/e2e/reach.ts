@@ -1,0 +1,106 @@
+/**
+ * Which files of the interface a story ran, for `./dev test --changed`: the functions that the browser counted, looked up in
+ * the maps that the build leaves beside it. Without SUPERSTEP_REACH, the folder for the record, nothing is counted.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { SourceMap } from "node:module";
+import { basename, join, relative, resolve } from "node:path";
+import type { BrowserContext, CDPSession, TestInfo } from "@playwright/test";
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** A script of the build: where its lines begin, and what they were made of. */
+class Script {
+  private readonly starts = [0];
+  private readonly seen = new Map<number, string | undefined>();
+
+  private constructor(
+    text: string,
+    private readonly map: SourceMap,
+  ) {
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.starts.push(at + 1);
+  }
+
+  private static readonly known = new Map<string, Script | undefined>();
+
+  static of(url: string, maps: string): Script | undefined {
+    const name = basename(new URL(url).pathname);
+    if (!Script.known.has(name)) {
+      const [text, map] = [join(root, "ui/dist/assets", name), join(maps, `${name}.map`)];
+      const script = existsSync(text) && existsSync(map) ? new Script(readFileSync(text, "utf8"), new SourceMap(JSON.parse(readFileSync(map, "utf8")))) : undefined;
+      Script.known.set(name, script);
+    }
+    return Script.known.get(name);
+  }
+
+  /** The file of the checkout that the function at this place is in; nothing for one of a library. */
+  sourceAt(offset: number): string | undefined {
+    if (!this.seen.has(offset)) {
+      let [low, high] = [0, this.starts.length];
+      while (high - low > 1) {
+        const middle = (low + high) >> 1;
+        if ((this.starts[middle] ?? 0) <= offset) low = middle;
+        else high = middle;
+      }
+      const entry = this.map.findEntry(low, offset - (this.starts[low] ?? 0));
+      const source = "originalSource" in entry ? /^(?!.*node_modules).*?(?:^|\/)(src\/.*)$/.exec(entry.originalSource)?.[1] : undefined;
+      this.seen.set(offset, source === undefined ? undefined : `ui/${source}`);
+    }
+    return this.seen.get(offset);
+  }
+}
+
+/** Counts in every page of the context; gives what writes the record down. */
+export function watchReach(context: BrowserContext, info: TestInfo): () => Promise<void> {
+  const folder = process.env.SUPERSTEP_REACH;
+  if (!folder) return async () => {};
+  const maps = join(folder, "../interface-maps");
+  const sources = new Set<string>();
+  const takes: (() => Promise<void>)[] = [];
+
+  const read = async (session: CDPSession) => {
+    const { result } = await session.send("Profiler.takePreciseCoverage");
+    for (const { url, functions } of result) {
+      const script = url.startsWith("http") ? Script.of(url, maps) : undefined;
+      if (!script) continue;
+      for (const { ranges } of functions) {
+        const range = ranges[0];
+        // The script itself, which runs in every story that loads it, begins at 0.
+        if (!range || range.count === 0 || range.startOffset === 0) continue;
+        const source = script.sourceAt(range.startOffset);
+        if (source !== undefined) sources.add(source);
+      }
+    }
+  };
+
+  const newPage = context.newPage.bind(context);
+  context.newPage = async () => {
+    const page = await newPage();
+    const session = await context.newCDPSession(page);
+    await session.send("Profiler.enable");
+    await session.send("Profiler.startPreciseCoverage", { callCount: false, detailed: false });
+    let open = true;
+    const take = async () => {
+      if (open && !page.isClosed()) await read(session);
+    };
+    takes.push(take);
+    // The counts go with what the page shows.
+    const { goto, reload, close } = page;
+    page.goto = async (...given) => (await take(), goto.apply(page, given));
+    page.reload = async (...given) => (await take(), reload.apply(page, given));
+    page.close = async (...given) => {
+      await take();
+      open = false;
+      await close.apply(page, given);
+    };
+    return page;
+  };
+  return async () => {
+    for (const take of takes) await take();
+    mkdirSync(folder, { recursive: true });
+    const id = `${relative(import.meta.dirname, info.file)}:${info.line}`;
+    const name = createHash("sha256").update(`${id} ${info.title}`).digest("hex").slice(0, 16);
+    writeFileSync(join(folder, `story-${name}.json`), JSON.stringify({ id, sources: [...sources].sort() }));
+  };
+}
