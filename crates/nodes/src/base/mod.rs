@@ -1,9 +1,10 @@
-//! Helpers that know neither documents nor nodes: files, times, texts, classes of errors, requests, secrets, and what a graph may touch.
+//! Helpers that know neither documents nor nodes: files, times, processor time, texts, classes of errors, requests, secrets, and what a graph may touch.
 
 pub mod access;
 pub(crate) mod config_schema;
 pub(crate) mod error_class;
 pub mod files;
+pub(crate) mod processor;
 pub(crate) mod references;
 pub mod schema_validator;
 pub mod secrets;

@@ -64,7 +64,7 @@ pub struct CodeConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Destinations", extend("x-leads-to" = json!({})))]
     pub destinations: Vec<String>,
-    /// Stops the code after this time; without it, after a second for JavaScript and a minute for Python.
+    /// Limits the processor time of JavaScript (a second without it) and the running time of Python (a minute without it).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Timeout (ms)", range(min = 1, max = 86_400_000))]
     pub timeout_ms: Option<u64>,
@@ -286,12 +286,12 @@ impl NodeKind for Code {
                 work: PythonWork::build(config.python(), site),
             }));
         }
-        let limits = Limits {
-            timeout: Duration::from_millis(config.timeout_ms.unwrap_or(JAVASCRIPT_TIMEOUT)),
-            memory: usize::try_from(config.memory_mb)
+        let limits = Limits::new(
+            Duration::from_millis(config.timeout_ms.unwrap_or(JAVASCRIPT_TIMEOUT)),
+            usize::try_from(config.memory_mb)
                 .unwrap_or(usize::MAX)
                 .saturating_mul(1024 * 1024),
-        };
+        );
         Ok(Arc::new(CodeNode {
             name: site.node.into(),
             script: JavaScriptProgram {

@@ -81,7 +81,7 @@ pub struct MapConfig {
     #[serde(default = "default_most")]
     #[schemars(title = "Maximum items", range(min = 1, max = MOST))]
     pub max_items: usize,
-    /// Stops the JavaScript of an item after this time.
+    /// Limits the processor time of the JavaScript of an item.
     #[serde(default = "default_timeout")]
     #[schemars(title = "Timeout (ms)", range(min = 1, max = 600_000), extend("x-if" = serde_json::json!({"javascript": "*"})))]
     pub timeout_ms: u64,
@@ -251,10 +251,7 @@ impl NodeKind for MapKind {
                 take,
             }))
         } else if let Some(source) = &config.javascript {
-            let limits = Limits {
-                timeout: Duration::from_millis(config.timeout_ms),
-                memory: 64 * 1024 * 1024,
-            };
+            let limits = Limits::new(Duration::from_millis(config.timeout_ms), 64 * 1024 * 1024);
             MapWork::JavaScript(code::JavaScriptProgram {
                 source: JavaScriptSource::new(source.as_str(), parameters(&config.name)),
                 files: site.files(),

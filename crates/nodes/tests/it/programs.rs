@@ -116,16 +116,20 @@ async fn a_task_may_ask_while_others_come_to_their_end() {
 async fn promises_wait_for_what_is_asked_and_lost_errors_are_errors() {
     let order = "
         const order = [];
-        await Promise.all([60, 20, 40].map(async ms => { await sleep(ms); order.push(ms) }));
+        await Promise.all([800, 10, 400].map(async ms => { await sleep(ms); order.push(ms) }));
         return {said: order};";
     let state = json!({"said": {}});
     assert_eq!(
         result(
-            &one_node(state.clone(), "code", json!({"source": order})),
+            &one_node(
+                state.clone(),
+                "code",
+                json!({"source": order, "timeout_ms": 10_000})
+            ),
             value!({})
         )
         .await,
-        value!({"said": [20, 40, 60]})
+        value!({"said": [10, 400, 800]})
     );
     for (source, part) in [
         (
@@ -133,8 +137,18 @@ async fn promises_wait_for_what_is_asked_and_lost_errors_are_errors() {
             "nobody looks",
         ),
         ("await new Promise(() => {})", "nothing will ever settle"),
-        ("sleep(5000); await new Promise(() => {})", "stopped after 60 ms"),
-        ("await sleep(5000)", "stopped after 60 ms"),
+        (
+            "await task('x', () => new Promise(() => {}))",
+            "nothing will ever settle",
+        ),
+        (
+            "sleep(5000); await new Promise(() => {})",
+            "stopped after 60 ms of processor time and sleep",
+        ),
+        (
+            "await sleep(5000)",
+            "stopped after 60 ms of processor time and sleep",
+        ),
         ("task('x', 1)", "there is no function"),
         ("progress('a lot')", "the options cannot be read"),
         ("emit(() => 1)", "a function cannot leave the program"),

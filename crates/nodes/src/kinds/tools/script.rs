@@ -25,7 +25,7 @@ pub struct ScriptTool {
     /// its default export.
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "javascript"))]
     pub source: String,
-    /// Stops the function after this time.
+    /// Limits the processor time of the function.
     #[serde(default = "default_timeout")]
     #[schemars(title = "Timeout (ms)", range(min = 1, max = 600_000))]
     pub timeout_ms: u64,
@@ -60,10 +60,10 @@ impl ScriptTool {
             source: JavaScriptSource::new(self.source, PARAMETERS),
             files,
             workers,
-            limits: Limits {
-                timeout: Duration::from_millis(self.timeout_ms),
-                memory: self.memory_mb.saturating_mul(1024 * 1024),
-            },
+            limits: Limits::new(
+                Duration::from_millis(self.timeout_ms),
+                self.memory_mb.saturating_mul(1024 * 1024),
+            ),
         }
     }
 }

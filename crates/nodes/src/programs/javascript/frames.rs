@@ -216,10 +216,7 @@ mod tests {
                 program: 1,
                 source: None,
                 forget: false,
-                limits: Limits {
-                    timeout: Duration::from_secs(1),
-                    memory: 64 << 20,
-                },
+                limits: Limits::new(Duration::from_secs(1), 64 << 20),
                 folders: None,
                 place: 0,
                 given: Vec::new(),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rquickjs::function::{Args, Func, Rest};
 use rquickjs::promise::PromiseState;
@@ -19,6 +19,7 @@ use super::errors::{NULL_THROWN, machine, shown, syntax, thrown};
 use super::inputs::{Argument, given};
 use super::machine_pool::ReadyMachine;
 use super::modules::{Files, Imports};
+use super::program_time::ProgramTime;
 use super::source::{self, JavaScriptSource};
 use super::{CodeError, FILE, Limits};
 use crate::programs::requests::{Ending, NODE, Notice, Output, ProgramReply, ProgramRequest, RequestBody};
@@ -63,10 +64,7 @@ pub(super) enum Received {
 
 /// Compiles the program, with its parameters in case it is the body of a function, without running anything.
 pub fn check(source: &str, parameters: &str) -> Result<(), CodeError> {
-    let limits = Limits {
-        timeout: Duration::from_millis(500),
-        memory: 32 * 1024 * 1024,
-    };
+    let limits = Limits::new(Duration::from_millis(500), 32 * 1024 * 1024);
     let runtime = Runtime::new().map_err(failed)?;
     let context = Context::full(&runtime).map_err(failed)?;
     bounded(&runtime, limits, &Arc::default(), Imports::Unread, |_| {
@@ -261,11 +259,14 @@ impl<'js> Driver<'_, 'js> {
                 if self.wire.stopped.get() {
                     return Ok(None);
                 }
-                if count("asleep")? == 0 {
-                    return Err(CodeError::NotJson(
+            }
+            if !self.wire.is_waiting() {
+                return match self.wire.stopped.get() {
+                    true => Ok(None),
+                    false => Err(CodeError::NotJson(
                         "a promise that nothing will ever settle".into(),
-                    ));
-                }
+                    )),
+                };
             }
             self.deliver()?;
         }
@@ -329,19 +330,18 @@ fn json(reply: &ProgramReply) -> Result<String, CodeError> {
 /// Conditions that stop a program, and the errors it left behind.
 struct Machine {
     stop: Arc<AtomicBool>,
-    timed_out: Cell<bool>,
+    time: ProgramTime,
     /// Set to stop what runs now, in a way that nothing can catch.
     unwind: Cell<bool>,
     /// That has happened.
     unwound: Cell<bool>,
-    deadline: Instant,
     /// Errors that nobody has waited for.
     unhandled: RefCell<Vec<CodeError>>,
 }
 
 impl Machine {
     fn alive(&self) -> Result<(), CodeError> {
-        if self.stop.load(Ordering::Relaxed) || self.timed_out.get() {
+        if self.stop.load(Ordering::Relaxed) || self.time.is_up() {
             return Err(CodeError::Cancelled);
         }
         Ok(())
@@ -366,7 +366,7 @@ impl ProgramConnection {
         }
         loop {
             // A part that nobody waits for any more is none of its business.
-            if let Received::Notice(notice) = self.receive()? {
+            if let Received::Notice(notice) = self.receive(false)? {
                 return Ok(notice);
             }
         }
@@ -375,7 +375,7 @@ impl ProgramConnection {
     /// Waits for the answer to one request; other messages are kept.
     fn answer(&self, wanted: u64) -> Result<ProgramReply, CodeError> {
         loop {
-            match self.receive()? {
+            match self.receive(false)? {
                 Received::Notice(Notice::Answer(id, reply)) if id == wanted => return Ok(reply),
                 Received::Notice(other) => self.later.borrow_mut().push_back(other),
                 Received::Part(_) => {}
@@ -389,26 +389,42 @@ impl ProgramConnection {
             return Err(CodeError::Cancelled);
         }
         loop {
-            match self.receive()? {
+            match self.receive(true)? {
                 Received::Part(json) => return Ok(json),
                 Received::Notice(other) => self.later.borrow_mut().push_back(other),
             }
         }
     }
 
-    fn receive(&self) -> Result<Received, CodeError> {
+    fn receive(&self, is_part: bool) -> Result<Received, CodeError> {
+        let time = &self.machine.time;
+        let wait = time.begin_wait(is_part);
         loop {
             self.machine.alive()?;
-            let left = self.machine.deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                self.machine.timed_out.set(true);
-            }
-            match self.line.receive(left.min(GLANCE)) {
-                Ok(received) => return Ok(received),
+            let left = time.remaining(&wait).ok_or(CodeError::Cancelled)?;
+            let received = self.line.receive(left.min(GLANCE));
+            time.end_wait();
+            match received {
+                Ok(received) => {
+                    if let Received::Notice(notice) = &received {
+                        time.note_notice(notice);
+                    }
+                    return Ok(received);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(CodeError::Cancelled),
             }
         }
+    }
+
+    /// Returns whether anything will come for the program, or has come.
+    fn is_waiting(&self) -> bool {
+        !self.later.borrow().is_empty() || self.machine.time.is_waiting()
+    }
+
+    fn request(&self, request: ProgramRequest) -> bool {
+        self.machine.time.note_request(&request);
+        self.line.request(request)
     }
 }
 
@@ -426,10 +442,9 @@ fn bounded<T>(
 ) -> Result<T, CodeError> {
     let machine = Rc::new(Machine {
         stop: stop.clone(),
-        timed_out: Cell::new(false),
+        time: ProgramTime::start(limits),
         unwind: Cell::new(false),
         unwound: Cell::new(false),
-        deadline: Instant::now() + limits.timeout,
         unhandled: RefCell::default(),
     });
     runtime.set_memory_limit(limits.memory);
@@ -437,9 +452,7 @@ fn bounded<T>(
     runtime.set_loader(imports.clone(), imports);
     let watched = machine.clone();
     runtime.set_interrupt_handler(Some(Box::new(move || {
-        if Instant::now() >= watched.deadline {
-            watched.timed_out.set(true);
-        }
+        watched.time.check();
         if watched.unwind.take() {
             watched.unwound.set(true);
             return true;
@@ -457,16 +470,19 @@ fn bounded<T>(
             unhandled.remove(at);
         }
     })));
-    match work(&machine) {
-        Err(_) if stop.load(Ordering::Relaxed) => Err(CodeError::Cancelled),
-        Err(_) if machine.timed_out.get() => Err(CodeError::Timeout(limits.timeout)),
-        Err(CodeError::Thrown { message, .. }) if message.contains("out of memory") => {
+    let worked = work(&machine);
+    match (worked, machine.time.error()) {
+        (Err(_), _) if stop.load(Ordering::Relaxed) => Err(CodeError::Cancelled),
+        (Err(_), Some(error)) => Err(error),
+        (Err(CodeError::Thrown { message, .. }), None) if message.contains("out of memory") => {
             Err(CodeError::Memory(limits.memory))
         }
-        Err(CodeError::Machine(message)) if message.contains("memory") || message.contains("Allocat") => {
+        (Err(CodeError::Machine(message)), None)
+            if message.contains("memory") || message.contains("Allocat") =>
+        {
             Err(CodeError::Memory(limits.memory))
         }
-        other => other,
+        (other, _) => other,
     }
 }
 
@@ -485,7 +501,7 @@ fn prelude<'js>(
             let message = message.split(" at line ").next().unwrap_or_default();
             Exception::throw_type(&ctx, &format!("the options cannot be read: {message}"))
         })?;
-        match out.line.request(ProgramRequest { id, scope, request }) {
+        match out.request(ProgramRequest { id, scope, request }) {
             true => Ok(()),
             false => Err(gone(&ctx)),
         }

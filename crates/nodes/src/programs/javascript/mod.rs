@@ -13,6 +13,7 @@ mod inputs;
 mod machine;
 mod machine_pool;
 mod modules;
+mod program_time;
 mod serve;
 mod source;
 #[cfg(test)]
@@ -40,10 +41,26 @@ const FILE: &str = "source";
 /// Limits on what a program may use.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Limits {
-    /// Running time.
+    /// Time that it may take itself: processor time, and the sleep that it asks for.
     pub timeout: Duration,
+    /// Time on the clock after which it is stopped whatever it waits for.
+    pub patience: Duration,
     /// Memory in bytes.
     pub memory: usize,
+}
+
+impl Limits {
+    /// Shortest [`patience`](Self::patience): far more than what a busy computer makes of a second of work.
+    const MIN_PATIENCE: Duration = Duration::from_secs(60);
+
+    /// Returns limits whose patience is a multiple of the timeout.
+    pub fn new(timeout: Duration, memory: usize) -> Self {
+        Self {
+            timeout,
+            patience: timeout.saturating_mul(10).max(Self::MIN_PATIENCE),
+            memory,
+        }
+    }
 }
 
 /// Reason why a program gave no result.
@@ -63,8 +80,15 @@ pub enum CodeError {
         /// Line in the user's source.
         line: Option<usize>,
     },
-    /// It ran too long.
-    Timeout(Duration),
+    /// It took more time than it may.
+    Timeout {
+        /// Time that it may take itself.
+        limit: Duration,
+        /// Was a part of it sleep?
+        slept: bool,
+    },
+    /// It had not ended after this time on the clock, which is much longer than what it may take itself.
+    Unfinished(Duration),
     /// It used too much memory.
     Memory(usize),
     /// The run was cancelled.
@@ -103,10 +127,20 @@ impl fmt::Display for CodeError {
                 write!(f, "the code cannot be read{}: {message}.", at(line))
             }
             CodeError::Thrown { message, line } => write!(f, "the code failed{}: {message}.", at(line)),
-            CodeError::Timeout(limit) => write!(
+            CodeError::Timeout { limit, slept: false } => write!(
                 f,
-                "the code was stopped after {} ms. Make it do less, or raise the time limit in the node's settings.",
+                "the code was stopped after {} ms of processor time. Make it do less, or raise the time limit in the node's settings.",
                 limit.as_millis()
+            ),
+            CodeError::Timeout { limit, slept: true } => write!(
+                f,
+                "the code was stopped after {} ms of processor time and sleep. Make it do or sleep less, or raise the time limit in the node's settings.",
+                limit.as_millis()
+            ),
+            CodeError::Unfinished(patience) => write!(
+                f,
+                "the code had not ended after {} s on the clock and was stopped. Look at what it waits for and at what else keeps the computer busy; a higher time limit in the node's settings gives it longer here, too.",
+                patience.as_secs_f64()
             ),
             CodeError::Memory(limit) => write!(
                 f,

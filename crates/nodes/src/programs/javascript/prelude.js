@@ -164,9 +164,8 @@ export default (send, wait, given) => {
       if (given.record) tell(0, 'reads', text({ all: whole, keys: [...noted] }));
     },
     ctx: freeze({ ...context, config: given.config, ...own }),
-    // What has to end before the program has ended, and whether it waits for time only.
+    // What has to end before the program has ended.
     busy: () => waiting.size - sleeping + working.size,
-    asleep: () => sleeping,
     answer: (id, json) => {
       const asked = waiting.get(id);
       if (!asked) return;

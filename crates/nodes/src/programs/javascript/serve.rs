@@ -1,5 +1,5 @@
-//! The worker's side: a process that runs one program after the other, and is ended by the process that started it when one of
-//! them does not end.
+//! The worker's side: a process that runs one program after the other. One that does not end is ended with its process: by
+//! the system when it works for too long, else by the process that started this one.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -18,15 +18,20 @@ use super::machine::{Program, ProgramLine, Received, run};
 use super::modules::Files;
 use super::workers::path_of;
 use super::{CodeError, JavaScriptSource};
+use crate::base::processor::{bound_processor_time, write_no_core_dump};
 use crate::programs::requests::{Ending, Notice, ProgramRequest};
 
 /// Stack of the thread that runs programs.
 const STACK: usize = 4 * 1024 * 1024;
+/// Processor time that a program has to end by itself after its limit. Then it is at work in a function that looks at no
+/// limit, and the system ends the process.
+const SPARE: Duration = Duration::from_millis(500);
 /// Frames that wait for a program.
 const WAITING: usize = 64;
 
 /// Runs programs until the input ends; false when that went wrong.
 pub(crate) fn work() -> bool {
+    write_no_core_dump();
     let serving = std::thread::Builder::new().stack_size(STACK);
     let served = serving.spawn(|| match pipes() {
         Ok((input, output)) => FrameServer::new(input, output).serve(),
@@ -133,12 +138,14 @@ impl FrameServer {
             files: folders.map(|(root, folder)| Files::in_folders(root, folder)),
             place,
         };
-        bound_time(head.limits.timeout);
+        bound_processor_time(Some(head.limits.timeout.saturating_add(SPARE)));
         let mut reported = false;
         let line = Box::new(WorkerLine(self.clone()));
         run(&program, head.limits, &Arc::default(), line, |end| {
             reported = self.ended(end)
         });
+        // What comes with the next call may be large, and reading it is not what this one did.
+        bound_processor_time(None);
         reported
     }
 
@@ -217,27 +224,6 @@ impl ProgramLine for WorkerLine {
     }
 }
 
-/// Ends the process when a program takes a processor for long after its time, which only happens when nobody is left to
-/// end the process in time.
-fn bound_time(timeout: Duration) {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        use rustix::time::{ClockId, clock_gettime};
-        const SPARE: u64 = 2;
-        let used = clock_gettime(ClockId::ProcessCPUTime);
-        let used = u64::try_from(used.tv_sec).unwrap_or_default();
-        let limit = Rlimit {
-            current: Some(used.saturating_add(timeout.as_secs()).saturating_add(SPARE)),
-            maximum: getrlimit(Resource::Cpu).maximum,
-        };
-        // Where it cannot be set, the other process still ends this one.
-        let _ = setrlimit(Resource::Cpu, limit);
-    }
-    #[cfg(not(unix))]
-    let _ = timeout;
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Seek};
@@ -255,11 +241,8 @@ mod tests {
             program,
             source: source.map(|source| (source.to_owned(), "state, ctx".to_owned())),
             forget: false,
-            // The time of a processor is bounded for the whole process, and other tests run in it too.
-            limits: Limits {
-                timeout: Duration::from_secs(24 * 3600),
-                memory: 64 << 20,
-            },
+            // Processor time is bounded for the whole process, and other tests run in it too.
+            limits: Limits::new(Duration::from_secs(24 * 3600), 64 << 20),
             folders: None,
             place: 0,
             given: Vec::new(),

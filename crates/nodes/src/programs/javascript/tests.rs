@@ -2,18 +2,22 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 
 use superstep::{Value, json};
 
 use super::inputs::Argument;
 use super::machine::{MAX_LOG_LINES, Program, ProgramLine, Received, returned, run};
 use super::*;
-use crate::programs::requests::{Ending, Notice, Output, ProgramReply, ProgramRequest, RequestBody};
+use crate::programs::requests::{Ending, Event, Notice, Output, ProgramReply, ProgramRequest, RequestBody};
 
 const LIMITS: Limits = Limits {
     timeout: Duration::from_millis(1000),
+    patience: Duration::from_mins(5),
     memory: 64 * 1024 * 1024,
 };
+/// Takes some milliseconds of a processor, and makes the machine look at its limits.
+const WORK: &str = "for (let n = 0; n < 50000; n++);";
 
 struct Played {
     say: Box<dyn Fn(ProgramRequest) -> bool>,
@@ -40,11 +44,32 @@ fn play(
     stop: &Arc<AtomicBool>,
     answer: impl Fn(ProgramRequest) -> Option<ProgramReply> + 'static,
 ) -> Result<Ending<Output>, CodeError> {
+    play_late(source, state, limits, stop, move |request| {
+        answer(request).map(|reply| (Duration::ZERO, reply))
+    })
+}
+
+/// The same, with the time that each answer takes.
+fn play_late(
+    source: &str,
+    state: Value,
+    limits: Limits,
+    stop: &Arc<AtomicBool>,
+    answer: impl Fn(ProgramRequest) -> Option<(Duration, ProgramReply)> + 'static,
+) -> Result<Ending<Output>, CodeError> {
     let (tell, notices) = mpsc::channel();
     let say = Box::new(move |request: ProgramRequest| {
         let id = request.id;
-        if let Some(reply) = answer(request) {
-            let _ = tell.send(Notice::Answer(id, reply));
+        if let Some((late, reply)) = answer(request) {
+            let tell = tell.clone();
+            let answer = move || drop(tell.send(Notice::Answer(id, reply)));
+            match late.is_zero() {
+                true => answer(),
+                false => drop(thread::spawn(move || {
+                    thread::sleep(late);
+                    answer();
+                })),
+            }
         }
         true
     });
@@ -163,9 +188,13 @@ fn limits_hold() {
         timeout: Duration::from_millis(30),
         ..LIMITS
     };
+    let worked = CodeError::Timeout {
+        limit: short.timeout,
+        slept: false,
+    };
     assert_eq!(
         run_with("while (true) {}", json!({}), short).0,
-        Err(CodeError::Timeout(short.timeout))
+        Err(worked.clone())
     );
     assert_eq!(
         run_with(
@@ -174,7 +203,7 @@ fn limits_hold() {
             short
         )
         .0,
-        Err(CodeError::Timeout(short.timeout))
+        Err(worked)
     );
     let small = Limits {
         memory: 4 * 1024 * 1024,
@@ -202,6 +231,124 @@ fn limits_hold() {
         panic!()
     };
     assert!(message.contains("stack"), "{message}");
+}
+
+/// Limits of which a program meets none, unless the time counts in which it is held up.
+fn brief() -> (Limits, Duration) {
+    let limits = Limits {
+        timeout: Duration::from_millis(200),
+        ..LIMITS
+    };
+    (limits, limits.timeout * 2)
+}
+
+fn update(end: Result<Ending<Output>, CodeError>) -> Result<Value, CodeError> {
+    end.map(|end| match end {
+        Ending::Ok(Output::Update(value)) => value,
+        other => panic!("{other:?}"),
+    })
+}
+
+#[test]
+fn time_without_a_processor_does_not_count() {
+    // The thread is held up as it would be if others had all processors.
+    let (limits, held) = brief();
+    let source = format!("emit(1); {WORK} return {{n: 1}}");
+    let ended = play(&source, json!({}), limits, &Arc::default(), move |_| {
+        thread::sleep(held);
+        None
+    });
+    assert_eq!(update(ended), Ok(json!({"n": 1})));
+    // Held up or not, what does not end is stopped.
+    let ended = play(
+        "emit(1); for (;;);",
+        json!({}),
+        limits,
+        &Arc::default(),
+        move |_| {
+            thread::sleep(held);
+            None
+        },
+    );
+    let error = update(ended).unwrap_err();
+    assert!(
+        matches!(error, CodeError::Timeout { slept: false, .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("200 ms of processor time."), "{error}");
+}
+
+#[test]
+fn waiting_for_the_node_does_not_count() {
+    let (limits, late) = brief();
+    for source in [
+        "await store.get('a', 'b');",
+        "interrupt('what?');",
+        "await Promise.all([store.get('a', 'b'), sleep(1)]);",
+    ] {
+        let source = format!("{source} {WORK} return {{n: 1}}");
+        let ended = play_late(&source, json!({}), limits, &Arc::default(), move |_| {
+            Some((late, ProgramReply::Ok(Value::Null)))
+        });
+        assert_eq!(update(ended), Ok(json!({"n": 1})), "{source}");
+    }
+}
+
+#[test]
+fn sleep_counts_for_as_long_as_it_was_asked_for() {
+    let (limits, late) = brief();
+    let answered = |source: &str, late: Duration| {
+        let ended = play_late(source, json!({}), limits, &Arc::default(), move |_| {
+            Some((late, ProgramReply::Ok(Value::Null)))
+        });
+        update(ended)
+    };
+    let slept = Err(CodeError::Timeout {
+        limit: limits.timeout,
+        slept: true,
+    });
+    let done = Ok(json!({"n": 1}));
+    assert_eq!(
+        answered("await sleep(100); return {n: 1}", late),
+        done,
+        "the computer is busy when it should wake up"
+    );
+    let at_once = "await Promise.all(Array.from({length: 9}, () => sleep(100))); return {n: 1}";
+    assert_eq!(answered(at_once, Duration::ZERO), done, "not one after the other");
+    let each = "for (let n = 0; n < 9; n++) await sleep(100); return {n: 1}";
+    assert_eq!(answered(each, Duration::ZERO), slept);
+    let ended = play("await sleep(1e6)", json!({}), limits, &Arc::default(), |_| None);
+    let error = update(ended).unwrap_err();
+    assert!(
+        error.to_string().contains("200 ms of processor time and sleep."),
+        "{error}"
+    );
+    // What it does not wait for does not stop it.
+    let race = "await Promise.race([sleep(1e6), store.get('a', 'b')]); return {n: 1}";
+    let ended = play_late(race, json!({}), limits, &Arc::default(), move |asked| {
+        let sleeps = matches!(asked.request, RequestBody::Sleep(_));
+        (!sleeps).then_some((late, ProgramReply::Ok(Value::Null)))
+    });
+    assert_eq!(update(ended), done);
+}
+
+#[test]
+fn what_waits_for_ever_is_stopped() {
+    let limits = Limits {
+        patience: Duration::from_millis(200),
+        ..LIMITS
+    };
+    for source in [
+        "await store.get('a', 'b')",
+        "interrupt('what?')",
+        "try { interrupt('what?') } catch { } for (;;) await null",
+        "await task('work', () => 1)",
+    ] {
+        let ended = play(source, json!({}), limits, &Arc::default(), |_| None);
+        let error = update(ended).unwrap_err();
+        assert_eq!(error, CodeError::Unfinished(limits.patience), "{source}");
+        assert!(error.to_string().contains("had not ended after 0.2 s"), "{error}");
+    }
 }
 
 #[test]
@@ -372,25 +519,72 @@ fn worker() {
 }
 
 #[cfg(unix)]
-#[tokio::test]
-async fn a_worker_whose_program_nobody_ends_ends_by_itself() {
-    use std::os::unix::process::ExitStatusExt;
+async fn start() -> worker::JavaScriptWorker {
     let args = ["--exact", "programs::javascript::tests::worker", "--nocapture"];
     let program = crate::programs::helper::HelperProgram {
         path: std::env::current_exe().unwrap(),
         args: args.map(Into::into).to_vec(),
     };
-    let mut worker = worker::JavaScriptWorker::start(&program, workers::ProcessCount::new(&Arc::default()))
-        .await
-        .unwrap();
-    let call = JavaScriptCall {
-        source: JavaScriptSource::new("return Array(2 ** 32 - 1).join('ab').length", "state, ctx"),
+    let started = worker::JavaScriptWorker::start(&program, workers::ProcessCount::new(&Arc::default()));
+    started.await.unwrap()
+}
+
+#[cfg(unix)]
+fn call_of(source: &str, limits: Limits) -> JavaScriptCall {
+    JavaScriptCall {
+        source: JavaScriptSource::new(source, "state, ctx"),
         given: vec![json!({})],
         files: None,
-        limits: LIMITS,
-        place: json!({"context": {}, "config": {}, "store": false}),
-    };
-    let status = worker.abandon(&call).await.unwrap();
+        limits,
+        place: json!({"context": {}, "config": {}, "store": true}),
+    }
+}
+
+/// A function of the language that looks at no limit.
+#[cfg(unix)]
+const ENDLESS: &str = "return Array(2 ** 32 - 1).join('ab').length";
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_worker_whose_program_nobody_ends_ends_by_itself() {
+    use std::os::unix::process::ExitStatusExt;
+    let status = start().await.abandon(&call_of(ENDLESS, LIMITS)).await.unwrap();
     let killed = rustix::process::Signal::XCPU.as_raw();
     assert_eq!(status.signal(), Some(killed), "{status}");
+    assert!(!status.core_dumped(), "{status}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_is_ended_for_what_it_works_and_not_for_the_time_that_passes() {
+    use tokio::sync::mpsc;
+    let mut worker = start().await;
+    let (limits, late) = brief();
+    let (events, mut asked) = mpsc::channel(64);
+    let (tell, mut notices) = mpsc::unbounded_channel();
+    let source = format!("await store.get('a', 'b'); {WORK} return {{n: 1}}");
+    tokio::spawn(async move {
+        let Some(Event::Request(request)) = asked.recv().await else {
+            panic!("it asks")
+        };
+        // Longer than its limit, and than the half of a second that it has to end by itself.
+        tokio::time::sleep(late + Duration::from_secs(1)).await;
+        let answer = Notice::Answer(request.id, ProgramReply::Ok(Value::Null));
+        tell.send(answer).unwrap();
+        while asked.recv().await.is_some() {}
+    });
+    let ended = worker.run(&call_of(&source, limits), &mut notices, &events).await;
+    let Ok(ended) = ended else {
+        panic!("it is answered")
+    };
+    assert_eq!(update(ended), Ok(json!({"n": 1})));
+    let call = call_of(ENDLESS, limits);
+    let ended = worker.run(&call, &mut notices, &events).await;
+    let Err(worker::CallFailure::During(error)) = ended else {
+        panic!("it is not run once more, in another process")
+    };
+    assert!(
+        matches!(error, CodeError::Timeout { slept: false, .. }),
+        "{error}"
+    );
 }

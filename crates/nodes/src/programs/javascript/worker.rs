@@ -16,17 +16,18 @@ use super::inputs::fits;
 use super::machine::returned;
 use super::workers::{JavaScriptCall, ProcessCount, bytes_of};
 use super::{CodeError, JavaScriptSource};
+use crate::base::processor::exceeded_processor_time;
 use crate::programs::helper::{HelperProgram, HelperWork};
 use crate::programs::requests::{Ending, Event, Notice, Output};
 
-/// Time that a process has to start.
-const START: Duration = Duration::from_secs(20);
+/// Time that a process has to start: long, because a busy computer is no reason to fail.
+const START: Duration = Duration::from_mins(2);
 /// Most that another program may print before the worker's greeting.
 const PREAMBLE: usize = 64 * 1024;
 /// Programs that a worker keeps.
 const KEPT: usize = 256;
-/// Time that a program has to end by itself after its limit.
-const GRACE: Duration = Duration::from_millis(500);
+/// Time that a program has to end by itself after its patience is at an end.
+const GRACE: Duration = Duration::from_secs(5);
 /// Room for what is read at once.
 const BLOCK: usize = 16 * 1024;
 /// What is kept of that room when a call has ended.
@@ -134,11 +135,11 @@ impl JavaScriptWorker {
         notices: &mut mpsc::UnboundedReceiver<Notice>,
         events: &mpsc::Sender<JsEvent>,
     ) -> Result<Result<Ending<Output>, CodeError>, CallFailure> {
-        let limit = call.limits.timeout;
+        let patience = call.limits.patience;
         let frame = self.frame(call)?;
-        let until = tokio::time::Instant::now() + limit.saturating_add(GRACE);
-        let ended = tokio::time::timeout_at(until, self.converse(frame, call, notices, events)).await;
-        ended.unwrap_or(Err(CodeError::Timeout(limit).into()))
+        let talk = self.converse(frame, call, notices, events);
+        let ended = tokio::time::timeout(patience.saturating_add(GRACE), talk).await;
+        ended.unwrap_or(Err(CodeError::Unfinished(patience).into()))
     }
 
     /// Sends a call and does nothing about it, as a program that has died.
@@ -220,11 +221,11 @@ impl JavaScriptWorker {
                             written = 0;
                         }
                     }
-                    _ => return Err(self.lost(answered).await),
+                    _ => return Err(self.lost(call, answered).await),
                 },
                 read = self.output.read_buf(&mut self.read) => match read {
                     Ok(1..) => {}
-                    _ => return Err(self.lost(answered).await),
+                    _ => return Err(self.lost(call, answered).await),
                 },
                 word = notices.recv(), if open => match word {
                     Some(word) => {
@@ -258,19 +259,23 @@ impl JavaScriptWorker {
         Ok(Some((letter, content)))
     }
 
-    async fn lost(&mut self, answered: bool) -> CallFailure {
-        if !answered && self.calls > 1 {
-            return CallFailure::Before;
-        }
+    async fn lost(&mut self, call: &JavaScriptCall, answered: bool) -> CallFailure {
         let _ = self.child.start_kill();
-        let status = match self.child.wait().await {
-            Ok(status) => status.to_string(),
-            Err(error) => error.to_string(),
+        let status = self.child.wait().await;
+        let error = match status {
+            Ok(status) if exceeded_processor_time(status) => CodeError::Timeout {
+                limit: call.limits.timeout,
+                slept: false,
+            },
+            _ if !answered && self.calls > 1 => return CallFailure::Before,
+            status => {
+                let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+                CodeError::Machine(format!(
+                    "its process ended in the middle of the program ({status})"
+                ))
+            }
         };
-        CodeError::Machine(format!(
-            "its process ended in the middle of the program ({status})"
-        ))
-        .into()
+        error.into()
     }
 }
 

@@ -19,6 +19,12 @@ use crate::base::secrets::{redact_result, redact_value};
 /// Longest time that a program may ask to wait.
 const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Returns how long a program sleeps that asks for this.
+pub(crate) fn sleep_time(ms: f64) -> Duration {
+    let time = Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default();
+    time.min(LONGEST_SLEEP)
+}
+
 /// Owner of a program, as named in its log lines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Owner<'a> {
@@ -172,9 +178,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
             },
             RequestBody::Store(request) => self.store(id, request),
             RequestBody::Sleep(ms) => {
-                let time = Duration::try_from_secs_f64(ms / 1000.0)
-                    .unwrap_or_default()
-                    .min(LONGEST_SLEEP);
+                let time = sleep_time(ms);
                 self.answers.push(Box::pin(async move {
                     tokio::time::sleep(time).await;
                     (id, RequestOutcome::Reply(ProgramReply::Ok(Value::Null)))

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::base::error_class;
 
-pub(crate) use host::{Owner, serve};
+pub(crate) use host::{Owner, serve, sleep_time};
 pub(crate) use store::shown;
 
 /// The scope of what the node's own function sends; those of durable tasks are the ids that they were asked with.

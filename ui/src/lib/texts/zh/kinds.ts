@@ -159,6 +159,7 @@ export const kinds: Readonly<Record<string, string>> = {
     "函数体，可以使用 `args` 和 `state`，返回给模型的文本或 JSON；也可以是默认导出该函数的模块。",
   "Timeout (ms)": "超时（毫秒）",
   "Stops the function after this time.": "超过此时间即停止函数。",
+  "Limits the processor time of the function.": "限制函数所用的处理器时间。",
   "Memory limit (MB)": "内存上限（MB）",
   "Limits the memory of the function.": "限制函数使用的内存。",
   Python: "Python",
@@ -330,8 +331,8 @@ export const kinds: Readonly<Record<string, string>> = {
   Secrets: "密钥",
   'Nodes that a `Command` may go to, for the canvas to draw; a Python function can declare them in its return annotation:\n`Command[Literal["a", "b"]]`.':
     '`Command` 可以前往的节点，用来画在图上；Python 函数也可以在返回注解中声明：`Command[Literal["a", "b"]]`。',
-  "Stops the code after this time; without it, after a second for JavaScript and a minute for Python.":
-    "超过此时间即停止代码；未填写时，JavaScript 为一秒，Python 为一分钟。",
+  "Limits the processor time of JavaScript (a second without it) and the running time of Python (a minute without it).":
+    "限制 JavaScript 的处理器时间（未填写时为一秒）和 Python 的运行时间（未填写时为一分钟）。",
   "Limits the memory of the JavaScript code.": "限制 JavaScript 代码使用的内存。",
 
   // http
@@ -387,7 +388,7 @@ export const kinds: Readonly<Record<string, string>> = {
     "把失败的项存入此状态键：`{index, item, class, message}` 的列表。",
   "Maximum items": "最大项数",
   "Fails the node if the list is longer.": "列表更长时节点失败。",
-  "Stops the JavaScript of an item after this time.": "一项的 JavaScript 超过此时间即停止。",
+  "Limits the processor time of the JavaScript of an item.": "限制一项的 JavaScript 所用的处理器时间。",
 
   // ask
   Ask: "提问",
