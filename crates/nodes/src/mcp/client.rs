@@ -34,8 +34,9 @@ use crate::project::Environment;
 const START: Duration = Duration::from_secs(90);
 /// How long it may take to say what it offers.
 const LIST: Duration = Duration::from_secs(30);
-/// How long a server may take to say that it is there.
-const PROBE: Duration = Duration::from_secs(3);
+/// How long a silent server may take to say that it is there. One that is only slow, on a busy computer, is not given up:
+/// what it remembers would be lost.
+const PROBE: Duration = Duration::from_secs(10);
 /// Things of one sort that a server may offer.
 const MOST: usize = 2_000;
 

@@ -47,6 +47,8 @@ const PASSED_ON: [&str; 22] = [
 ];
 /// How long a server may take to end after its input has ended.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long the last lines of a server that has ended are waited for; they are there at once unless the computer is busy.
+const LAST_LINES: Duration = Duration::from_secs(5);
 /// Longest message from a server; one that never ends would fill the memory.
 const LONGEST_MESSAGE: usize = 32 * 1024 * 1024;
 /// Lines of standard error that are kept, and their length.
@@ -117,7 +119,7 @@ impl ServerProcess {
         tokio::spawn(async move {
             let status = watched(child, stopped).await;
             // Its last lines are read before its end is reported.
-            let _ = tokio::time::timeout(GRACE, listening).await;
+            let _ = tokio::time::timeout(LAST_LINES, listening).await;
             tracing::info!(target: "superstep::mcp", server, "ended: {status}");
             ended.send_replace(Some(status));
         });
@@ -133,7 +135,7 @@ impl ServerProcess {
     pub(super) async fn exit_message(&self) -> String {
         let mut ended = self.ended.clone();
         // A process that just closed its output has its end known in a moment.
-        let _ = tokio::time::timeout(GRACE, ended.wait_for(Option::is_some)).await;
+        let _ = tokio::time::timeout(LAST_LINES * 2, ended.wait_for(Option::is_some)).await;
         let status = ended.borrow().clone();
         let mut words = status.map_or_else(String::new, |status| format!(" ({status})"));
         let error_lines: Vec<String> = self.error_lines.lock().iter().cloned().collect();

@@ -347,6 +347,24 @@ async fn calls_run_side_by_side_and_stop_when_they_are_to() {
     assert!(matches!(stream.finish().await, Err(RunError::Cancelled)));
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn the_start_of_the_interpreter_does_not_count() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::new();
+    project.write("slow", "#!/bin/sh\nsleep 4\nexec python3 \"$@\"\n");
+    let slow = project.0.path().join("slow");
+    fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
+    let named = slow.to_str().unwrap().to_owned();
+    let environment = project
+        .environment()
+        .with_variables(move |name| (name == INTERPRETER).then(|| named.clone()));
+    let config = json!({"language": "python", "source": "return {'n': 2}", "timeout_ms": 3000});
+    let graph = build(&one_node(json!({"n": {}}), "code", config), &environment);
+    let (_, done) = run(&graph, Input::value(value!({"n": 1})), &[]).await;
+    assert_eq!(done.unwrap().value, value!({"n": 2}));
+}
+
 #[tokio::test]
 async fn a_worker_that_dies_says_so_and_is_begun_again() {
     let project = Project::new();

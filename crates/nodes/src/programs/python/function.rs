@@ -252,8 +252,21 @@ impl PythonWork {
         let served = requests::serve(context, call.owner, state, inbox, open.notifier(), || {
             worker.lost()
         });
-        let ended = tokio::time::timeout(limit, served).await;
+        let time_up = async {
+            match worker.started().await {
+                Ok(()) => {
+                    tokio::time::sleep(limit).await;
+                    PythonError::Timeout(limit)
+                }
+                Err(error) => error,
+            }
+        };
+        let ended = tokio::select! {
+            biased;
+            ended = served => ended,
+            error = time_up => Ok(Err(error)),
+        };
         drop(open);
-        ended.unwrap_or(Ok(Err(PythonError::Timeout(limit))))
+        ended
     }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 
 use super::{PythonError, WorkerKey, interpreter};
 use crate::programs::helper::HelperProgram;
@@ -39,12 +40,16 @@ const MODULES: [(&str, &str); 5] = [
         include_str!("superstep_worker/worker.py"),
     ),
 ];
+/// Time that the interpreter has to start. None of it counts for a call.
+const START: Duration = Duration::from_mins(2);
 /// Time without a call after which it ends.
 const IDLE: Duration = Duration::from_secs(5 * 60);
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_secs(20);
 /// Time that a stopped call has to end before the process does.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long what a process said before it ended is waited for; it is there at once unless the computer is busy.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Largest frame that is read.
 const LARGEST: u32 = 256 * 1024 * 1024;
 /// Requests of functions that their node has not read yet.
@@ -64,6 +69,8 @@ pub(super) struct PythonWorker {
 struct WorkerState {
     program: PathBuf,
     calls: Mutex<WorkerCalls>,
+    /// Has the interpreter started?
+    ready: watch::Sender<bool>,
     kill: Notify,
 }
 
@@ -101,6 +108,7 @@ impl WorkerState {
 struct WorkerFrame {
     #[serde(default)]
     call: u64,
+    ready: Option<IgnoredAny>,
     said: Option<ProgramRequest>,
     ended: Option<Ending<Output>>,
 }
@@ -143,6 +151,7 @@ impl PythonWorker {
         let shared = Arc::new(WorkerState {
             program: key.program.clone(),
             calls: Mutex::default(),
+            ready: watch::Sender::new(false),
             kill: Notify::new(),
         });
         let modules = MODULES.map(|(name, source)| format!("{name} {}\n{source}", source.len()));
@@ -204,6 +213,16 @@ impl PythonWorker {
         // A process that is gone says so where its answers are awaited.
         let _ = self.frames.send(packed(frame)?);
         Ok(())
+    }
+
+    /// Waits until the interpreter has started; an error when that takes too long. Its end is told to the calls.
+    pub(super) async fn started(&self) -> Result<(), PythonError> {
+        let mut ready = self.shared.ready.subscribe();
+        let started = tokio::time::timeout(START, ready.wait_for(|ready| *ready)).await;
+        let late = format!("it says nothing for {} s", START.as_secs());
+        started.map_or(Err(PythonError::Start(self.shared.program.clone(), late)), |_| {
+            Ok(())
+        })
     }
 
     pub(super) fn lost(&self) -> PythonError {
@@ -289,7 +308,7 @@ async fn watch(mut child: ProcessGroup, output: ChildStdout, errors: ChildStderr
         }
     };
     // What it said before it ended counts.
-    let _ = tokio::time::timeout(Duration::from_secs(1), async {
+    let _ = tokio::time::timeout(LAST_WORDS, async {
         let _ = reading.await;
         let _ = listening.await;
     })
@@ -341,12 +360,16 @@ fn receive(bytes: &[u8], shared: &WorkerState) {
     let frame = serde_json::from_slice::<WorkerFrame>(bytes);
     let frame = frame.unwrap_or_else(|error| WorkerFrame {
         call: serde_json::from_slice::<CallNumber>(bytes).map_or(0, |frame| frame.call),
+        ready: None,
         said: None,
         ended: Some(Ending::Error(Fault::new(
             CLASS,
             format!("what the function said cannot be read: {error}."),
         ))),
     });
+    if frame.ready.is_some() {
+        shared.ready.send_replace(true);
+    }
     if let Some(request) = frame.said {
         let events = shared
             .calls()
