@@ -3,13 +3,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use superstep::{Input, MemorySaver};
 use superstep_nodes::{Environment, Grants, Registry};
 
-use crate::support::{document, one_node, run};
+use crate::support::{document, one_node, run, wait_until};
 
 /// Is there a process of this number that has not ended?
 fn lives(process: &str) -> bool {
@@ -19,14 +18,6 @@ fn lives(process: &str) -> bool {
         .unwrap();
     let stat = String::from_utf8(shown.stdout).unwrap();
     !stat.trim().is_empty() && !stat.trim().starts_with('Z')
-}
-
-async fn until(what: &str, done: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !done() {
-        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
 
 async fn gone_after(folder: &Path, kind: &str, config: Json, input: Json) {
@@ -41,9 +32,9 @@ async fn gone_after(folder: &Path, kind: &str, config: Json, input: Json) {
     let _ = run(&graph, Input::Value(input.into()), &[]).await;
     drop((graph, registry));
     let file = folder.join("child.pid");
-    until("it has started a process", || file.exists()).await;
+    wait_until("the start of a process", || file.exists()).await;
     let process = std::fs::read_to_string(file).unwrap().trim().to_owned();
-    until("the process is gone", || !lives(&process)).await;
+    wait_until("the end of the process", || !lives(&process)).await;
 }
 
 #[tokio::test]

@@ -15,8 +15,12 @@ use superstep::{Input, MemorySaver, RunConfig, StreamMode, Value};
 use superstep_document::Document;
 use superstep_nodes::{Environment, Grants, Registry};
 
-/// Longest time for a case, opening and running each.
+use crate::support::processor_time;
+
+/// Processor time in which a case is opened.
 const LIMIT: Duration = Duration::from_secs(30);
+/// Time on the clock in which it has run: longer, because other programs may keep the computer busy.
+const RUN_LIMIT: Duration = Duration::from_mins(3);
 /// What must never be read.
 const OUTSIDE: &str = "OUTSIDE-3c1d";
 const VARIABLE: &str = "VARIABLE-8a44";
@@ -95,7 +99,11 @@ fn serve(mut socket: TcpStream, port: u16, seen: &Mutex<Vec<String>>) {
                 1000,
             );
         }
-        "/silent" => return std::thread::sleep(Duration::from_secs(5)),
+        "/silent" => {
+            // Until the client goes away.
+            let _ = socket.read(&mut [0]);
+            return;
+        }
         "/headers" => {
             return endless(
                 &mut socket,
@@ -392,7 +400,7 @@ async fn wrong(case: &Json, villain: &Villain) -> Option<String> {
     let environment = Environment::new(Some(place.project.clone())).with_variables(nobody);
 
     // Opening, checking and drawing.
-    let (asked, began) = (villain.asked(), Instant::now());
+    let (asked, before) = (villain.asked(), processor_time());
     let (document, mut problems) = Document::parse(&text);
     problems.extend(document.validate());
     problems.extend(registry.check_in(&document, &environment));
@@ -403,8 +411,9 @@ async fn wrong(case: &Json, villain: &Villain) -> Option<String> {
     if villain.asked() != asked || place.outside.join("started").exists() {
         return Some("something was asked or started before it was trusted".into());
     }
-    if began.elapsed() > LIMIT {
-        return Some(format!("opening took {:?}", began.elapsed()));
+    let took = processor_time() - before;
+    if took > LIMIT {
+        return Some(format!("opening took {took:?}"));
     }
 
     // Running, within what was granted.
@@ -414,8 +423,8 @@ async fn wrong(case: &Json, villain: &Villain) -> Option<String> {
     };
     let environment = environment.with_grants(grants);
     let ran = ran(&registry, &document, &environment, case, input);
-    let Ok(came) = tokio::time::timeout(LIMIT, ran).await else {
-        return Some(format!("it was not over after {LIMIT:?}"));
+    let Ok(came) = tokio::time::timeout(RUN_LIMIT, ran).await else {
+        return Some(format!("it was not over after {RUN_LIMIT:?}"));
     };
     if place.outside.join("started").exists() {
         return Some("a program was started that nobody allowed".into());

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use superstep::run::RunStatus;
@@ -15,7 +14,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 use crate::exchange::read_request;
-use crate::support::{document, one_node, run};
+use crate::support::{document, one_node, run, wait_until};
 
 /// A project with servers, of somebody who allows everything, and named those at home.
 struct Project {
@@ -112,14 +111,6 @@ fn lives(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')')
         .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
-}
-
-async fn wait_until(what: &str, done: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !done() {
-        assert!(began.elapsed() < Duration::from_secs(30), "{what} takes too long");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
 
 #[tokio::test]

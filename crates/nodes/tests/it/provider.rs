@@ -483,11 +483,11 @@ async fn an_answer_that_does_not_fit_is_sent_back() {
 #[tokio::test]
 async fn a_server_that_falls_silent_is_left() {
     let mut server = Server::start(Script::Hang("Good")).await;
-    let graph = build(&text_graph(json!({"timeout_s": 1})), &server.environment());
+    let graph = build(&text_graph(json!({"timeout_s": 4})), &server.environment());
     let (_, result) = run(&graph, Input::value(superstep::json!({"word": "x"})), &[]).await;
     let text = result.unwrap_err().to_string();
     assert!(
-        text.contains("ModelTimeoutError") && text.contains("within 1 s"),
+        text.contains("ModelTimeoutError") && text.contains("within 4 s"),
         "{text}"
     );
     server

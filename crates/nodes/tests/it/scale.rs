@@ -1,11 +1,11 @@
 //! A graph of a thousand nodes is checked while somebody types.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Map, json};
 use superstep_nodes::{Environment, Registry};
 
-use crate::support::document;
+use crate::support::{document, processor_time};
 
 #[test]
 fn large_graphs_are_checked_and_built_in_time() {
@@ -39,10 +39,10 @@ fn large_graphs_are_checked_and_built_in_time() {
     let registry = Registry::standard();
     let environment = Environment::default();
     registry.check(&document);
-    let start = Instant::now();
+    let before = processor_time();
     let problems = registry.check(&document);
     registry.build(&document, &environment).unwrap();
-    let took = start.elapsed();
+    let took = processor_time() - before;
     // The code writes `log`, which appends; the branches of this drawing do clash on `text`, and on nothing else.
     let found: Vec<_> = problems.iter().map(|problem| problem.code).collect();
     assert_eq!(found, ["parallel-writers"], "{problems:?}");

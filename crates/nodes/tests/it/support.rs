@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use superstep::stream::Payload;
 use superstep::{Graph, Input, MemorySaver, RunConfig, RunError, RunResult, StreamEvent, StreamMode, Value};
@@ -86,6 +87,34 @@ pub(crate) fn one_node(state: serde_json::Value, kind: &str, config: serde_json:
 
 pub(crate) fn no_keys() -> Environment {
     Environment::default().with_variables(|_| None)
+}
+
+/// After this time something hangs, however busy the computer is.
+pub(crate) const HANGS: Duration = Duration::from_mins(5);
+
+/// Returns the processor time of this thread, which is the same on a busy computer.
+pub(crate) fn processor_time() -> Duration {
+    #[cfg(unix)]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+        clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
+    }
+    #[cfg(not(unix))]
+    {
+        static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+        BEGAN.get_or_init(std::time::Instant::now).elapsed()
+    }
+}
+
+/// Waits for what shows in no event.
+pub(crate) async fn wait_until(what: &str, done: impl Fn() -> bool) {
+    let came = async {
+        while !done() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let came = tokio::time::timeout(HANGS, came).await;
+    assert!(came.is_ok(), "{what} does not come");
 }
 
 /// Runs and collects everything that was streamed.

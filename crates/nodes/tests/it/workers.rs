@@ -1,13 +1,12 @@
 //! Processes that run JavaScript: ended when a program does not end, used again when it does.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 use superstep::{Graph, Input, MemorySaver, RunConfig, Value, json as value};
 use superstep_nodes::Registry;
 
-use crate::support::{document, javascript, no_keys, one_node, run};
+use crate::support::{HANGS, document, javascript, no_keys, one_node, run, wait_until};
 
 /// Functions of the language that do not look whether they are to end.
 const ENDLESS: [&str; 3] = [
@@ -45,26 +44,20 @@ fn processes(name: &str) -> Vec<rustix::process::Pid> {
 
 #[cfg(target_os = "linux")]
 async fn none_left(name: &str) {
-    let began = Instant::now();
-    while !processes(name).is_empty() {
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", processes(name));
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    wait_until("the end of the processes", || processes(name).is_empty()).await;
 }
 
 #[tokio::test]
 async fn what_looks_at_no_limit_is_ended_and_the_next_program_runs() {
     let registry = Registry::standard().with_javascript(Some(javascript("endless")));
     for source in ENDLESS {
-        let began = Instant::now();
         let graph = script(&registry, source, 100);
         let (_, ended) = run(&graph, Input::value(value!({"n": 1})), &[]).await;
         let message = ended.unwrap_err().to_string();
         assert!(
-            message.contains("was stopped after 100 ms"),
+            message.contains("was stopped after 100 ms of processor time"),
             "{source}: {message}"
         );
-        assert!(began.elapsed() < Duration::from_secs(30), "{source}");
     }
     let graph = script(&registry, "return {n: state.n + 1}", 10_000);
     let (_, done) = run(&graph, Input::value(value!({"n": 1})), &[]).await;
@@ -187,9 +180,7 @@ async fn a_program_that_is_no_worker_is_an_error() {
         let registry = Registry::standard().with_javascript(Some(program));
         let graph = script(&registry, "return {}", 1000);
         let ended = run(&graph, Input::value(value!({})), &[]);
-        let (_, ended) = tokio::time::timeout(Duration::from_secs(30), ended)
-            .await
-            .unwrap();
+        let (_, ended) = tokio::time::timeout(HANGS, ended).await.unwrap();
         let message = ended.unwrap_err().to_string();
         assert!(
             message.contains("its process ended in the middle of the program"),
