@@ -10,6 +10,7 @@ mod access;
 mod connections;
 mod files;
 mod problem;
+mod requests;
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,22 +18,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json as JsonBody, Router, middleware};
+use axum::{Router, middleware};
+use futures::StreamExt;
 use superstep_workbench::Workbench;
-use superstep_workbench::wire::{Json, Problem};
+use superstep_workbench::wire::Problem;
 
 pub use access::Access;
 
 /// The largest request; a graph of 100,000 nodes fits.
 const MAX_BODY: usize = 64 << 20;
-/// Longest time for the body of a request.
-const BODY_WITHIN: Duration = Duration::from_secs(30);
+/// Longest time in which nothing comes of the body of a request. Who sends one has shown the token, so this is for a client
+/// that has stopped, not for one that is slow.
+const PIECE_WITHIN: Duration = Duration::from_secs(60);
 
 /// Options for serving.
 #[derive(Clone, Debug, Default)]
@@ -103,6 +106,7 @@ pub async fn serve(
 struct App {
     workbench: Arc<Workbench>,
     access: Arc<Access>,
+    requests: Arc<requests::Requests>,
     ui_dir: Option<Arc<PathBuf>>,
 }
 
@@ -111,6 +115,7 @@ pub fn router(workbench: Arc<Workbench>, access: Access, ui_dir: Option<PathBuf>
     let app = App {
         workbench,
         access: Arc::new(access),
+        requests: Arc::new(requests::Requests::new()),
         ui_dir: ui_dir.map(Arc::new),
     };
     let guarded = Router::new()
@@ -123,56 +128,46 @@ pub fn router(workbench: Arc<Workbench>, access: Access, ui_dir: Option<PathBuf>
         .fallback(files::serve_file)
         .layer(middleware::from_fn_with_state(app.clone(), access::check_origin))
         .layer(middleware::map_response(files::secured))
+        .layer(middleware::from_fn(connections::make_way))
         .with_state(app)
 }
 
-/// Reads the whole body of a request, within limits of size and time.
+/// Reads the whole body of a request, up to a size and for as long as something comes.
 async fn body_of(body: Body) -> Result<Bytes, Response> {
     let refused = |status: StatusCode, code: &str, message: String| {
         let mut refusal = problem::answer(&Problem::new(code, message));
         *refusal.status_mut() = status;
-        refusal
+        Err(refusal)
     };
-    match tokio::time::timeout(BODY_WITHIN, to_bytes(body, MAX_BODY)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) => Err(refused(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too-large",
-            format!(
-                "The request cannot be read, or is larger than {} MB: {error}.",
-                MAX_BODY >> 20
-            ),
-        )),
-        Err(_) => Err(refused(
-            StatusCode::REQUEST_TIMEOUT,
-            "too-slow",
-            format!("The request did not come within {} s.", BODY_WITHIN.as_secs()),
-        )),
+    let (mut pieces, mut whole) = (body.into_data_stream(), Vec::new());
+    loop {
+        match tokio::time::timeout(PIECE_WITHIN, pieces.next()).await {
+            Ok(None) => return Ok(whole.into()),
+            Ok(Some(Ok(piece))) if whole.len() + piece.len() <= MAX_BODY => whole.extend_from_slice(&piece),
+            Ok(Some(Ok(_))) => {
+                let message = format!("The request is larger than {} MB.", MAX_BODY >> 20);
+                return refused(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message);
+            }
+            Ok(Some(Err(error))) => {
+                let message = format!("The request cannot be read: {error}.");
+                return refused(StatusCode::BAD_REQUEST, "invalid-request", message);
+            }
+            Err(_) => {
+                let message = format!("Nothing of the request came for {} s.", PIECE_WITHIN.as_secs());
+                return refused(StatusCode::REQUEST_TIMEOUT, "too-slow", message);
+            }
+        }
     }
 }
 
 async fn rpc(State(app): State<App>, Path(command): Path<String>, request: Request) -> Response {
-    let body = match body_of(request.into_body()).await {
-        Ok(body) => body,
-        Err(refusal) => return refusal,
-    };
-    let request = if body.is_empty() {
-        Ok(Json::Null)
-    } else {
-        serde_json::from_slice(&body)
-    };
-    let request = match request {
-        Ok(request) => request,
-        Err(error) => {
-            return problem::answer(
-                &Problem::invalid(format!("The request of {command} is not JSON: {error}."))
-                    .remedy("Send a JSON object as the body."),
-            );
-        }
-    };
-    match app.workbench.call(&command, request).await {
-        Ok(answer) => ([(header::CACHE_CONTROL, "no-store")], JsonBody(answer)).into_response(),
-        Err(found) => problem::answer(&found),
+    match body_of(request.into_body()).await {
+        Ok(body) => app
+            .requests
+            .answer(&app.workbench, command, body)
+            .await
+            .into_response(),
+        Err(refusal) => refusal,
     }
 }
 

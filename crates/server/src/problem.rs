@@ -5,9 +5,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use superstep_workbench::wire::Problem;
 
-/// Converts a problem to a response with its status: 4xx is for the caller to correct, 5xx for us.
-pub(crate) fn answer(problem: &Problem) -> Response {
-    let status = match problem.code.as_str() {
+/// Returns the status of a problem: 4xx is for the caller to correct, 5xx for us.
+pub(crate) fn status(problem: &Problem) -> StatusCode {
+    match problem.code.as_str() {
         "invalid-request" => StatusCode::BAD_REQUEST,
         "unauthorized" => StatusCode::UNAUTHORIZED,
         "forbidden" => StatusCode::FORBIDDEN,
@@ -17,6 +17,10 @@ pub(crate) fn answer(problem: &Problem) -> Response {
         "internal" => StatusCode::INTERNAL_SERVER_ERROR,
         "disk-full" | "storage" => StatusCode::INSUFFICIENT_STORAGE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
-    };
-    (status, JsonBody(problem)).into_response()
+    }
+}
+
+/// Converts a problem to a response with its status.
+pub(crate) fn answer(problem: &Problem) -> Response {
+    (status(problem), JsonBody(problem)).into_response()
 }

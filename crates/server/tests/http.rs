@@ -3,6 +3,7 @@
 #![allow(clippy::too_many_lines, reason = "a test tells one story")]
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use superstep_server::{Access, ServeOptions, router, serve};
 use superstep_workbench::{Options, Workbench};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::Mutex;
 use tower::ServiceExt;
 
 async fn workbench(dir: &Path) -> Arc<Workbench> {
@@ -269,7 +271,7 @@ async fn problems_have_a_status() {
 }
 
 /// One HTTP request over a socket, read to the end.
-async fn over_socket(address: std::net::SocketAddr, request: String) -> String {
+async fn over_socket(address: SocketAddr, request: String) -> String {
     let mut socket = TcpStream::connect(address).await.unwrap();
     socket.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -296,7 +298,7 @@ async fn frame(socket: &mut TcpStream) -> String {
 }
 
 /// A server on a socket, which stops when the sender is dropped.
-async fn served(dir: &Path) -> (std::net::SocketAddr, tokio::sync::oneshot::Sender<()>) {
+async fn served(dir: &Path) -> (SocketAddr, tokio::sync::oneshot::Sender<()>) {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let (ready, is_ready) = tokio::sync::oneshot::channel();
     let options = ServeOptions {
@@ -318,33 +320,55 @@ async fn served(dir: &Path) -> (std::net::SocketAddr, tokio::sync::oneshot::Send
     (is_ready.await.unwrap(), stop)
 }
 
-fn info(address: std::net::SocketAddr) -> String {
+/// Held by a test with many connections: all tests share the descriptors of one process.
+static CROWD: Mutex<()> = Mutex::const_new(());
+
+/// So long nothing is waited for that happens; the machine may be busy.
+const SOON: Duration = Duration::from_secs(120);
+
+fn post(address: SocketAddr, command: &str, body: &str, connection: &str) -> String {
     format!(
-        "POST /rpc/app.info HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer right\r\nConnection: close\r\n\
-         Content-Length: 2\r\n\r\n{{}}"
+        "POST /rpc/{command} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer right\r\nConnection: {connection}\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
     )
 }
 
+fn info(address: SocketAddr) -> String {
+    post(address, "app.info", "{}", "close")
+}
+
+/// What a command answers over a socket.
+async fn ask(address: SocketAddr, command: &str, body: Value) -> Value {
+    let answer = over_socket(address, post(address, command, &body.to_string(), "close")).await;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{command}: {answer}");
+    serde_json::from_str(body).unwrap()
+}
+
+/// Waits until the server has closed a connection.
+async fn is_closed(socket: &mut TcpStream) {
+    let mut byte = [0];
+    let read = tokio::time::timeout(SOON, socket.read(&mut byte)).await;
+    assert!(matches!(read, Ok(Ok(0) | Err(_))), "it stays");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn strangers_that_say_nothing_keep_nobody_out() {
+async fn strangers_that_say_half_a_request_keep_nobody_out() {
+    let _crowd = CROWD.lock().await;
     let dir = tempfile::tempdir().unwrap();
     let (address, _stop) = served(dir.path()).await;
-    let mut silent = Vec::new();
-    for at in 0..400 {
+    let mut strangers = Vec::new();
+    for _ in 0..400 {
         let mut socket = TcpStream::connect(address).await.unwrap();
-        if at % 2 == 0 {
-            socket
-                .write_all(b"POST /rpc/app.info HTTP/1.1\r\nHost: ")
-                .await
-                .unwrap();
-        }
-        silent.push(socket);
+        let half = b"POST /rpc/app.info HTTP/1.1\r\nHost: ";
+        socket.write_all(half).await.unwrap();
+        strangers.push(socket);
     }
-    let asked = tokio::time::timeout(Duration::from_secs(10), over_socket(address, info(address)));
-    assert!(asked.await.unwrap().starts_with("HTTP/1.1 200"));
-    // Most of them are sent away; each has a moment for what it still sends, so the last ones end after the answer.
+    let answer = tokio::time::timeout(SOON, over_socket(address, info(address)));
+    assert!(answer.await.unwrap().starts_with("HTTP/1.1 200"));
     let sent_away = async {
-        let mut open = silent;
+        let mut open = strangers;
         while open.len() > 128 {
             let mut stay = Vec::new();
             for mut socket in open {
@@ -357,13 +381,57 @@ async fn strangers_that_say_nothing_keep_nobody_out() {
             open = stay;
         }
     };
-    // Well below the ten seconds after which an unfinished request ends by itself.
-    let waited = tokio::time::timeout(Duration::from_secs(5), sent_away).await;
+    let waited = tokio::time::timeout(SOON, sent_away).await;
     assert!(waited.is_ok(), "more than 128 stay");
+}
+
+/// The door has room for a quarter of the descriptors that the server has.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_that_say_nothing_go_when_their_places_are_needed_the_oldest_first() {
+    const MORE: usize = 50;
+    let _crowd = CROWD.lock().await;
+    let dir = tempfile::tempdir().unwrap();
+    let (address, _stop) = served(dir.path()).await;
+    let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let room = usize::try_from(descriptors.unwrap().min(8192)).unwrap() / 4;
+    let mut silent = Vec::new();
+    for _ in 0..room {
+        silent.push(TcpStream::connect(address).await.unwrap());
+    }
+    assert!(
+        over_socket(address, info(address))
+            .await
+            .starts_with("HTTP/1.1 200")
+    );
+    for _ in 0..MORE {
+        silent.push(TcpStream::connect(address).await.unwrap());
+    }
+    for socket in &mut silent[..MORE] {
+        is_closed(socket).await;
+    }
+    assert!(
+        over_socket(address, info(address))
+            .await
+            .starts_with("HTTP/1.1 200")
+    );
+    // Two more than came in later: the two requests were silent when they came.
+    for (at, socket) in silent.iter_mut().enumerate().skip(MORE + 2) {
+        let read = socket.try_read(&mut [0]);
+        let is_open = read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock);
+        assert!(is_open, "{at} of {room} was sent away");
+    }
+    // The longest silence is no fault.
+    let last = silent.last_mut().unwrap();
+    last.write_all(info(address).as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    last.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_requests_at_once_are_answered() {
+    let _crowd = CROWD.lock().await;
     let dir = tempfile::tempdir().unwrap();
     let (address, _stop) = served(dir.path()).await;
     let asked: Vec<_> = (0..1000)
@@ -372,6 +440,122 @@ async fn a_thousand_requests_at_once_are_answered() {
     for asked in asked {
         let answer = asked.await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+}
+
+/// On a busy machine a client may connect long before it comes to send its request.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_clients_that_are_slow_to_speak_are_answered() {
+    let _crowd = CROWD.lock().await;
+    let dir = tempfile::tempdir().unwrap();
+    let (address, _stop) = served(dir.path()).await;
+    let mut clients = Vec::new();
+    for _ in 0..1000 {
+        clients.push(TcpStream::connect(address).await.unwrap());
+    }
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let speak = |mut client: TcpStream| async move {
+        client.write_all(info(address).as_bytes()).await?;
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await?;
+        Ok::<_, std::io::Error>(answer)
+    };
+    let answers = futures::future::join_all(clients.into_iter().map(speak)).await;
+    let is_answer = |answer: &std::io::Result<String>| {
+        answer
+            .as_ref()
+            .is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
+    };
+    let answered = answers.iter().filter(|answer| is_answer(answer)).count();
+    assert_eq!(answered, 1000, "answered");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_that_keep_their_connections_make_way_for_others() {
+    let _crowd = CROWD.lock().await;
+    let dir = tempfile::tempdir().unwrap();
+    let (address, _stop) = served(dir.path()).await;
+    let request = post(address, "app.info", "{}", "keep-alive");
+    let asked = (0..700).map(|_| async {
+        let mut socket = TcpStream::connect(address).await.unwrap();
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            head.push(socket.read_u8().await.unwrap().into());
+        }
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "));
+        let mut body = vec![0; length.unwrap().parse().unwrap()];
+        socket.read_exact(&mut body).await.unwrap();
+        // Nobody closes a connection before all are answered.
+        socket
+    });
+    futures::future::join_all(asked).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_that_a_thousand_ask_for_at_once_is_answered_to_all() {
+    let _crowd = CROWD.lock().await;
+    let dir = tempfile::tempdir().unwrap();
+    let (address, _stop) = served(dir.path()).await;
+    let graph = ask(address, "graph.new", json!({"name": "Desk"})).await["graphId"].clone();
+    let op = |id: &str, to: Value| json!({"id": id, "from": null, "to": to});
+    let ops = json!([
+        op("key:word", json!({"type": "string"})),
+        op(
+            "node:ask",
+            json!({"kind": "ask", "config": {"question": "Which word?", "into": "word"}})
+        ),
+        op("edge:1", json!({"from": "__start__", "to": "ask"})),
+    ]);
+    ask(
+        address,
+        "graph.apply",
+        json!({"graphId": graph, "baseRev": 0, "ops": ops}),
+    )
+    .await;
+    for _ in 0..20 {
+        let start = json!({"graphId": graph, "action": {"type": "input", "input": {}}});
+        ask(address, "run.start", start).await;
+    }
+    let questions = |inbox: &Value| inbox["questions"].as_array().unwrap().len();
+    while questions(&ask(address, "inbox.list", json!({})).await) < 20 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let asked: Vec<_> = (0..1000)
+        .map(|_| tokio::spawn(ask(address, "inbox.list", json!({}))))
+        .collect();
+    for asked in asked {
+        assert_eq!(questions(&asked.await.unwrap()), 20);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_many_share_is_not_older_than_the_question() {
+    let dir = tempfile::tempdir().unwrap();
+    let (address, _stop) = served(dir.path()).await;
+    let others: Vec<_> = (0..8)
+        .map(|_| {
+            tokio::spawn(async move {
+                loop {
+                    ask(address, "app.info", json!({})).await;
+                }
+            })
+        })
+        .collect();
+    for _ in 0..20 {
+        let graph = ask(address, "graph.new", json!({"name": "New"})).await["graphId"].clone();
+        let info = ask(address, "app.info", json!({})).await;
+        let open = info["open"].as_array().unwrap();
+        assert!(
+            open.iter().any(|open| open["graphId"] == graph),
+            "{graph} is open"
+        );
+    }
+    for other in others {
+        other.abort();
     }
 }
 
@@ -414,18 +598,7 @@ async fn a_run_is_started_and_watched_over_a_socket_and_the_server_stops() {
         String::from_utf8_lossy(&answer)
     );
 
-    let call = async |command: &str, body: Value| -> Value {
-        let body = body.to_string();
-        let request = format!(
-            "POST /rpc/{command} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer right\r\nConnection: close\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        let answer = over_socket(address, request).await;
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
-        serde_json::from_str(body).unwrap()
-    };
+    let call = async |command: &str, body: Value| ask(address, command, body).await;
     let graph = call("graph.new", json!({"name": "One"})).await;
     let op = |id: &str, to: Value| json!({"id": id, "from": null, "to": to});
     let ops = json!([
@@ -441,9 +614,10 @@ async fn a_run_is_started_and_watched_over_a_socket_and_the_server_stops() {
     let run = json!({"graphId": graph["graphId"], "action": {"type": "input", "input": {}}});
     let run = call("run.start", run).await;
 
+    let kinds = ["thread", "checkpoint", "taskStarted", "taskEnded", "inbox"];
     let watch = async {
-        let (mut seq, mut seen) = (0, Vec::new());
-        loop {
+        let (mut seq, mut seen, mut has_ended) = (0, Vec::<String>::new(), false);
+        while !has_ended || !kinds.iter().all(|kind| seen.iter().any(|seen| seen == kind)) {
             let batch: Value = serde_json::from_str(&frame(&mut events).await).unwrap();
             assert_eq!(batch["seq"], seq + 1, "no batch is missing");
             seq += 1;
@@ -454,20 +628,16 @@ async fn a_run_is_started_and_watched_over_a_socket_and_the_server_stops() {
                         (&event["run"]["runId"], &event["run"]["status"]),
                         (&run["runId"], &json!("done"))
                     );
-                    return seen;
+                    has_ended = true;
                 }
             }
         }
     };
-    let seen = tokio::time::timeout(Duration::from_secs(20), watch)
-        .await
-        .unwrap();
-    for kind in ["thread", "checkpoint", "taskStarted", "taskEnded", "inbox"] {
-        assert!(seen.iter().any(|s| s == kind), "no {kind} among {seen:?}");
-    }
+    let watched = tokio::time::timeout(SOON, watch).await;
+    assert!(watched.is_ok(), "something of {kinds:?} is missing");
 
     stop.send(()).unwrap();
-    tokio::time::timeout(Duration::from_secs(5), server)
+    tokio::time::timeout(SOON, server)
         .await
         .expect("it stops although a stream is open")
         .unwrap()

@@ -124,6 +124,8 @@ pub struct Workbench {
     examples_dir: Option<PathBuf>,
     /// What that folder holds, read once: it comes with the app and does not change.
     examples: OnceLock<Vec<Example>>,
+    /// Node kinds as interfaces receive them, described once: that makes their schemas.
+    kinds: OnceLock<Vec<NodeKind>>,
     graphs_dir: PathBuf,
     instance: Arc<Instance>,
     hub: events::hub::Hub,
@@ -232,6 +234,7 @@ impl Workbench {
                 listener: parking_lot::Mutex::default(),
                 examples_dir: options.examples_dir,
                 examples: OnceLock::new(),
+                kinds: OnceLock::new(),
                 graphs_dir,
                 data_dir,
             };
@@ -285,7 +288,7 @@ impl Workbench {
         self.hub.close();
         let listener = self.listener().take();
         if let Some(listener) = listener {
-            listener.close(Duration::from_secs(1)).await;
+            listener.close(Duration::from_secs(5)).await;
         }
     }
 
@@ -301,7 +304,7 @@ impl Workbench {
             graphs_dir: this.graphs_dir.to_string_lossy().into_owned(),
             examples: this.examples().to_vec(),
             recents: this.preferences.recents(),
-            kinds: this.kinds(),
+            kinds: this.kinds().to_vec(),
             settings: this.preferences.settings(),
             open: this
                 .documents
@@ -353,7 +356,7 @@ impl Workbench {
         base::blocking(move || base::files::list(&dir)).await?
     }
 
-    fn kinds(&self) -> Vec<NodeKind> {
+    fn kinds(&self) -> &[NodeKind] {
         let kind = |kind: superstep_nodes::KindInfo| NodeKind {
             kind: kind.kind.to_owned(),
             title: kind.title.to_owned(),
@@ -366,7 +369,8 @@ impl Workbench {
             card: kind.card.iter().map(|pointer| (*pointer).to_owned()).collect(),
             inside: self.registry.draws(kind.kind),
         };
-        self.registry.kinds().into_iter().map(kind).collect()
+        self.kinds
+            .get_or_init(|| self.registry.kinds().into_iter().map(kind).collect())
     }
 
     /// Checks a document and returns every problem: those of its structure, and those that its nodes and expressions

@@ -134,6 +134,17 @@ macro_rules! names {
 }
 for_each_command!(names);
 
+/// Commands that only read, and that every interface sends when it starts or when something has happened. A host may answer
+/// all who ask for the same at once with one answer.
+pub const SHARED: [&str; 6] = [
+    "app.info",
+    "inbox.list",
+    "thread.list",
+    "runs.list",
+    "runs.overview",
+    "storage.info",
+];
+
 /// Reads a request; the problem names the field.
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(command: &str, request: Json) -> Result<T, Problem> {
     let request = if request.is_null() {
@@ -273,6 +284,9 @@ mod bindings {
                 !area.is_empty() && verb.chars().all(|c| c.is_ascii_alphabetic()),
                 "{name} is not area.verb"
             );
+        }
+        for name in super::SHARED {
+            assert!(unique.contains(&name), "there is no {name}");
         }
     }
 }

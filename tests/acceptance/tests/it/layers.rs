@@ -157,7 +157,7 @@ const PROTOCOL: Layout = Layout {
 
 const SERVER: Layout = Layout {
     source: "crates/server/src",
-    layers: &["problem", "connections", "access", "files"],
+    layers: &["problem", "requests", "connections", "access", "files"],
     root: &["App"],
     circle: 0,
 };
