@@ -250,9 +250,8 @@ pub(crate) async fn program_of(url: &str) -> Option<Peer> {
         return None;
     }
     let storage = ipc::storage_of(url);
-    let running = ipc::running(&data_dir().ok()?).await;
     let serves = |peer: &Peer| peer.hello().starts_runs && peer.hello().storage == storage;
-    let program = running.into_iter().find(serves)?;
+    let program = ipc::find(&data_dir().ok()?, serves).await?;
     out::note(&format!(
         "{} has these threads open; the request is handed to it.",
         program.hello().program

@@ -19,8 +19,8 @@ use crate::base::blocking;
 use crate::wire::{GitState, GitView, GraphRef, Problem};
 use superstep_document::text;
 
-/// A command of git may take this long.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// A command of git may take this long: one that hangs is given up, one on a busy machine is not.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Messages of git are read so far.
 const MOST_WORDS: u64 = 4 << 10;
 

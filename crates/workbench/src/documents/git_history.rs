@@ -25,7 +25,7 @@ const MOST_RENAMES: usize = 20;
 /// Answers of git are read up to this size.
 const LARGEST: u64 = 4 << 20;
 /// Reading one page may take this long, however many commands it needs.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Options of both commands: nothing of a repository's configuration is started or changes their answer.
 const PLAIN: [&str; 6] = [

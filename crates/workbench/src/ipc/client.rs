@@ -18,9 +18,9 @@ use super::{HandedRun, Reported};
 use crate::wire::{AppEvent, Json, Problem, RunView};
 use superstep_document::text;
 
-/// Longest time until the other program has said hello; one that is frozen keeps nobody waiting.
+/// Longest time until the other program has said hello: a program on a busy machine is waited for, one that is frozen is not.
 #[cfg(unix)]
-const HELLO_WITHIN: Duration = Duration::from_secs(2);
+const HELLO_WITHIN: Duration = Duration::from_secs(10);
 /// Events that may wait for who reads them; the other program keeps the rest, or leaves some out.
 #[cfg(unix)]
 const MOST_WAITING: usize = 64;

@@ -27,6 +27,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -114,13 +116,19 @@ impl Drop for Listener {
     }
 }
 
-/// Returns the running programs of a data folder whose sockets answer.
-pub async fn running(data_dir: &std::path::Path) -> Vec<Peer> {
-    let mut found = Vec::new();
-    for (_, socket) in crate::base::instance::sockets(data_dir) {
-        if let Ok((peer, _)) = Peer::connect(&socket).await {
-            found.push(peer);
+/// Finds a running program of a data folder among those whose sockets answer. All are asked at once, so that one that is
+/// frozen keeps nobody waiting when another one is meant.
+pub async fn find(data_dir: &std::path::Path, wanted: impl Fn(&Peer) -> bool) -> Option<Peer> {
+    let sockets = crate::base::instance::sockets(data_dir);
+    let mut answering: FuturesUnordered<_> = (sockets.into_iter())
+        .map(|(_, socket)| async move { Peer::connect(&socket).await })
+        .collect();
+    while let Some(answered) = answering.next().await {
+        if let Ok((peer, _)) = answered
+            && wanted(&peer)
+        {
+            return Some(peer);
         }
     }
-    found
+    None
 }

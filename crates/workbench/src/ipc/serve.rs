@@ -25,12 +25,12 @@ const MOST_CONNECTIONS: usize = 64;
 const MOST_CALLS: usize = 16;
 /// Answers that may wait for a reader, beside the bounded queue of its events.
 const MOST_WAITING: usize = 32;
-/// Longest time until the hello has come.
-const HELLO_WITHIN: Duration = Duration::from_secs(5);
+/// Longest time until the hello has come. Only the same user gets this far, so this is for a program that is frozen.
+const HELLO_WITHIN: Duration = Duration::from_secs(30);
 /// Longest hello.
 const HELLO_BYTES: usize = 4096;
-/// Longest time for a reader to take one message.
-const TAKEN_WITHIN: Duration = Duration::from_secs(10);
+/// Longest time in which a reader takes nothing. A slow one may take longer for a whole message.
+const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 
 /// Makes the socket of an instance.
 pub(super) fn bind(instance: &Instance) -> io::Result<(UnixListener, PathBuf)> {
@@ -266,14 +266,17 @@ async fn write_all(mut write: OwnedWriteHalf, mut waiting: mpsc::Receiver<Answer
             let Some(instead) = line(&instead) else { continue };
             message = instead;
         }
-        match tokio::time::timeout(TAKEN_WITHIN, write.write_all(&message)).await {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) => return,
-            Err(_) => {
-                tracing::warn!(
-                    "a program that listens takes nothing for {TAKEN_WITHIN:?}; its connection ends"
-                );
-                return;
+        let mut rest = &message[..];
+        while !rest.is_empty() {
+            match tokio::time::timeout(TAKEN_WITHIN, write.write(rest)).await {
+                Ok(Ok(taken @ 1..)) => rest = &rest[taken..],
+                Ok(_) => return,
+                Err(_) => {
+                    tracing::warn!(
+                        "a program that listens takes nothing for {TAKEN_WITHIN:?}; its connection ends"
+                    );
+                    return;
+                }
             }
         }
     }

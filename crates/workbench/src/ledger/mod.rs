@@ -31,6 +31,9 @@ pub use run_records::{run_records, take_run_records};
 pub(crate) use runs::{RunRow, TaskRow};
 pub(crate) use threads::{Bookmark, ThreadRow};
 
+/// How long another program may hold the file before writing fails; on a busy machine it may not come to let go.
+const BUSY_WITHIN: std::time::Duration = std::time::Duration::from_secs(20);
+
 /// One entry per schema version; never change one that was released.
 const MIGRATIONS: &[&str] = &[
     "
@@ -212,7 +215,7 @@ impl Ledger {
 
     fn prepare(path: &Path) -> Result<Self, Opening> {
         let mut connection = Connection::open(path)?;
-        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        connection.busy_timeout(BUSY_WITHIN)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         // What was sent to models must not be read in the file after it was deleted.

@@ -35,10 +35,10 @@ const MODES: [StreamMode; 6] = [
     StreamMode::Waits,
 ];
 
-/// How long another program may take to say what it has of a thread.
-const READ_WITHIN: Duration = Duration::from_secs(3);
-/// How long other programs may take to take the end of a run.
-const TAKEN_WITHIN: Duration = Duration::from_millis(500);
+/// How long another program may take to say what it has of a thread; without its answer, what it has not written is missing.
+const READ_WITHIN: Duration = Duration::from_secs(10);
+/// How long other programs may take to take the end of a run. They do at once, unless they are frozen or the machine is busy.
+const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 
 /// The records of the runs of a workbench.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Stopping a run, here or in another program.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use superstep::checkpoint::Commit;
 use superstep::run::Drain;
@@ -14,7 +14,8 @@ use superstep_document::text;
 
 /// How long `run.stop` waits for the run to end.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
-/// How long another program may take to stop its run; one that is frozen does not answer.
+/// How long another program may take to answer and to stop its run; one that is frozen does not. Shorter than a claim lasts
+/// that nobody renews: who asks learns which program has the thread.
 const ASKED_WITHIN: Duration = Duration::from_secs(12);
 
 /// The ways to end a run from outside: at once, or when the step under way has finished.
@@ -102,11 +103,13 @@ impl Workbench {
         let Some(instance) = self.runs_in(&request.thread_id)? else {
             return Ok(None);
         };
-        let Some(program) = self.peer(&instance).await else {
+        let begun = Instant::now();
+        let Ok(Some(program)) = tokio::time::timeout(ASKED_WITHIN, self.peer(&instance)).await else {
             return Ok(None);
         };
         let request = serde_json::json!({"threadId": request.thread_id, "afterStep": request.after_step});
-        let answer = program.call_within("run.stop", request, ASKED_WITHIN).await;
+        let left = ASKED_WITHIN.saturating_sub(begun.elapsed());
+        let answer = program.call_within("run.stop", request, left).await;
         Ok(match answer {
             Ok(_) => Some(Ok(Empty {})),
             Err(problem) if problem.code == "still-stopping" => Some(Err(problem)),

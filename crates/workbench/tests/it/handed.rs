@@ -1,6 +1,6 @@
 //! What a program changes in the threads of another, over its socket: the other one's interfaces load them again.
 
-use std::time::Duration;
+use std::path::Path;
 
 use serde_json::json;
 use superstep::checkpoint::{Keep, Pruning};
@@ -13,12 +13,10 @@ use superstep_workbench::wire::AppEvent;
 
 use crate::threads::{begin, line, thread_of};
 
-/// Whether the threads are reported to have changed before another program's changes are looked for twice more.
-async fn is_published(app: &mut App) -> bool {
-    let changed = app.until(|event| matches!(event, AppEvent::Changed { threads: true, .. }).then_some(()));
-    tokio::time::timeout(Duration::from_millis(1200), changed)
-        .await
-        .is_ok()
+/// Whether the threads are reported to have changed.
+async fn is_published(app: &mut App, dir: &Path) -> bool {
+    let changed = |event: &AppEvent| matches!(event, AppEvent::Changed { threads: true, .. });
+    app.settled(dir).await.iter().any(changed)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -29,30 +27,39 @@ async fn what_another_program_changes_here_is_published_and_what_it_reads_is_not
     let graph = app.draft("Line", line()).await;
     let thread = thread_of(&mut app, begin(&graph)).await;
     let other = thread_of(&mut app, begin(&graph)).await;
-    let remote = Remote::of(ipc::running(dir.path()).await.remove(0), StoreConfig::default());
+    let remote = Remote::of(
+        ipc::find(dir.path(), |_| true).await.unwrap(),
+        StoreConfig::default(),
+    );
     let maintenance = remote.maintenance().unwrap();
     let pruning = Pruning::threads([thread.as_str().into()], Keep::Latest);
     // The watch takes its first look.
-    is_published(&mut app).await;
+    is_published(&mut app, dir.path()).await;
 
     remote.thread(&thread.as_str().into()).await.unwrap();
     maintenance.prune(&pruning.clone().dry_run()).await.unwrap();
     maintenance.verify(false).await.unwrap();
     Store::get(&remote, &["a"], "key").await.unwrap();
-    assert!(!is_published(&mut app).await, "nothing was changed");
+    assert!(!is_published(&mut app, dir.path()).await, "nothing was changed");
 
     maintenance.prune(&pruning).await.unwrap();
-    assert!(is_published(&mut app).await, "the past of a thread was removed");
+    assert!(
+        is_published(&mut app, dir.path()).await,
+        "the past of a thread was removed"
+    );
     let left = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
     assert_eq!(left["checkpoints"].as_array().unwrap().len(), 1);
     maintenance.verify(true).await.unwrap();
-    assert!(is_published(&mut app).await, "something may have been repaired");
+    assert!(
+        is_published(&mut app, dir.path()).await,
+        "something may have been repaired"
+    );
     Store::put(&remote, &["a"], "key", superstep::json!({"n": 1}))
         .await
         .unwrap();
-    assert!(is_published(&mut app).await, "an item was put");
+    assert!(is_published(&mut app, dir.path()).await, "an item was put");
     remote.delete_thread(&other.as_str().into()).await.unwrap();
-    assert!(is_published(&mut app).await, "a thread was deleted");
+    assert!(is_published(&mut app, dir.path()).await, "a thread was deleted");
 }
 
 #[test]

@@ -18,7 +18,7 @@ impl Programs {
         let dir = tempfile::tempdir().unwrap();
         let options = Options::new(dir.path().to_owned()).storage("memory:".to_owned());
         let app = App::open_with(options).await;
-        let peer = ipc::running(dir.path()).await.remove(0);
+        let peer = ipc::find(dir.path(), |_| true).await.unwrap();
         self.0.lock().unwrap().push((app, dir));
         Arc::new(Remote::of(peer, StoreConfig::default()))
     }

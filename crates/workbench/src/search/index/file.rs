@@ -82,7 +82,7 @@ fn indexed(row: &rusqlite::Row<'_>) -> rusqlite::Result<IndexedThread> {
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(Duration::from_secs(20))?;
     Ok(connection)
 }
 
