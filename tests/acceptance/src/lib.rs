@@ -1,6 +1,7 @@
 //! Acceptance tests: all crates together. Here is what they share: a workbench on a folder of its own, driven as a host
 //! drives it, by command names and JSON.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +15,16 @@ pub fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// So long nothing happens only when nothing will. It is no bound on how fast something is: the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A workbench under test.
 pub struct App {
     /// The workbench.
     pub workbench: Arc<Workbench>,
     events: Subscription,
+    /// Events that came in one batch with the one that was waited for, behind it.
+    left: VecDeque<AppEvent>,
 }
 
 impl App {
@@ -32,13 +38,17 @@ impl App {
         let options = options.examples_dir(repository().join("graphs"));
         let workbench = Workbench::open(options).await.expect("the workbench opens");
         let events = workbench.subscribe();
-        App { workbench, events }
+        App {
+            workbench,
+            events,
+            left: VecDeque::new(),
+        }
     }
 
     /// Ends the workbench and waits until its last task has let go of it: a folder has one user at a time.
     pub async fn close(self) {
         self.workbench.shutdown().await;
-        for _ in 0..1000 {
+        for _ in 0..12_000 {
             if Arc::strong_count(&self.workbench) == 1 {
                 // Dropped here, it is closed when this returns.
                 return;
@@ -73,44 +83,70 @@ impl App {
         let run_id = started["runId"].as_str().expect("a run id").to_owned();
         let mut happened = Vec::new();
         loop {
-            let batch = tokio::time::timeout(Duration::from_secs(30), self.events.next())
-                .await
-                .expect("the run ends within 30 seconds")
-                .expect("the workbench is open");
+            let mut events = self.batch().await.into_iter();
             let mut ended = None;
-            for event in batch.events {
-                if let AppEvent::Run { run } = &event
+            for event in events.by_ref() {
+                happened.push(event);
+                if let Some(AppEvent::Run { run }) = happened.last()
                     && run.run_id == run_id
                     && run.ended_at.is_some()
                 {
                     ended = Some(serde_json::to_value(run).expect("JSON"));
+                    break;
                 }
-                happened.push(event);
             }
             if let Some(run) = ended {
+                // They are shown here, and somebody may wait for one of them.
+                self.left = events.collect();
+                happened.extend(self.left.iter().cloned());
                 return (run, happened);
             }
         }
     }
 
-    /// Receives the events of the next batch.
+    /// Receives the events of the next batch, or those that are left of the last one.
     pub async fn batch(&mut self) -> Vec<AppEvent> {
-        let batch = tokio::time::timeout(Duration::from_secs(30), self.events.next()).await;
-        let batch = batch.expect("something happens within 30 seconds");
+        if !self.left.is_empty() {
+            return std::mem::take(&mut self.left).into();
+        }
+        let batch = tokio::time::timeout(PATIENCE, self.events.next()).await;
+        let batch = batch.expect("something happens");
         batch.expect("the workbench is open").events
     }
 
     /// Reads events until `wanted` finds what it looks for.
     pub async fn until<T>(&mut self, wanted: impl Fn(&AppEvent) -> Option<T>) -> T {
         loop {
-            let batch = tokio::time::timeout(Duration::from_secs(30), self.events.next())
-                .await
-                .expect("it happens within 30 seconds")
-                .expect("the workbench is open");
-            if let Some(found) = batch.events.iter().find_map(&wanted) {
+            let mut events = self.batch().await.into_iter();
+            if let Some(found) = events.by_ref().find_map(|event| wanted(&event)) {
+                self.left = events.collect();
                 return found;
             }
         }
+    }
+
+    /// Waits until everything that was changed in a data folder by now is published, by whichever program; returns what
+    /// was published. The program looks at everything at once, so a change of a file that is published comes last.
+    pub async fn settled(&mut self, data_dir: &Path) -> Vec<AppEvent> {
+        let file = data_dir.join("models.json");
+        let mut seen = Vec::new();
+        // What is seen first may be of a file that was changed before.
+        for _ in 0..2 {
+            let mut is_published = false;
+            while !is_published {
+                let text = std::fs::read_to_string(&file).unwrap_or_else(|_| "{}".into());
+                std::fs::write(&file, text + " ").expect("write the file");
+                // What was changed before the first look is no change: it is changed again.
+                let until = tokio::time::Instant::now() + Duration::from_secs(1);
+                while !is_published && let Ok(batch) = tokio::time::timeout_at(until, self.batch()).await {
+                    let changed =
+                        |event: &AppEvent| matches!(event, AppEvent::Changed { settings: true, .. });
+                    is_published = batch.iter().any(changed);
+                    seen.extend(batch);
+                }
+            }
+        }
+        seen
     }
 
     /// Returns the live state of a thread, by key.

@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use superstep_workbench::{Options, Workbench};
@@ -295,9 +294,7 @@ fn a_server_that_is_killed_ends_the_command() {
     );
     server.kill().unwrap();
     server.wait().unwrap();
-    let begun = Instant::now();
     let done = child.wait_with_output().unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(10), "it does not wait");
     let message = String::from_utf8(done.stderr).unwrap();
     assert_eq!(done.status.code(), Some(1), "{message}");
     assert!(message.contains("does not answer any more"), "{message}");

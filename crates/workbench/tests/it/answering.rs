@@ -112,12 +112,8 @@ async fn every_packet_asks_in_the_name_of_its_node() {
     let mut events = app.workbench.subscribe();
     let empty = json!({"threadId": run["threadId"], "action": {"type": "resume", "answers": {}}});
     assert_eq!(app.refused("run.start", empty).await.code, "invalid-request");
-    let next = tokio::time::timeout(std::time::Duration::from_secs(30), events.next()).await;
-    let counted = next.unwrap().unwrap().events;
-    assert!(
-        matches!(counted[..], [AppEvent::Inbox { waiting: 2 }]),
-        "{counted:?}"
-    );
+    let is_count = |event: &AppEvent| matches!(event, AppEvent::Inbox { waiting: 2 });
+    while !events.next().await.unwrap().events.iter().any(is_count) {}
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

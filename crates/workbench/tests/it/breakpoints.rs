@@ -104,7 +104,7 @@ async fn another_program_on_the_data_folder_is_notified() {
     let dir = tempfile::tempdir().unwrap();
     let (one, mut two) = (App::open(dir.path()).await, App::open(dir.path()).await);
     // What opening changed is reported first.
-    tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
+    two.settled(dir.path()).await;
     let set = json!({"graph": "/graphs/a.json", "points": [point("a")]});
     one.ok("breakpoints.change", set).await;
     two.until(|event| matches!(event, AppEvent::Changed { threads: true, .. }).then_some(()))

@@ -430,13 +430,7 @@ async fn a_key_goes_where_its_connection_goes() {
 async fn another_window_reads_settings_that_were_changed() {
     let dir = tempfile::tempdir().unwrap();
     let (one, mut two) = (App::open(dir.path()).await, App::open(dir.path()).await);
-    // What opening changed comes first.
-    tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
     one.ok("settings.set", json!({"theme": "dark"})).await;
-    let changed = |event: &superstep_workbench::wire::AppEvent| {
-        use superstep_workbench::wire::AppEvent::Changed;
-        matches!(event, Changed { settings: true, .. }).then_some(())
-    };
-    two.until(changed).await;
+    two.settled(dir.path()).await;
     assert_eq!(two.ok("app.info", json!({})).await["settings"]["theme"], "dark");
 }

@@ -1,7 +1,7 @@
 //! Documents on a disk that other programs write to as well.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use superstep_acceptance::App;
@@ -43,22 +43,17 @@ async fn a_long_check_of_a_document_does_not_hold_up_other_requests() {
     let ops = rename("Two", head(&view));
     let request = json!({"graphId": view["graphId"], "baseRev": 0, "ops": ops});
 
-    let began = Instant::now();
     let mut apply = std::pin::pin!(app.ok("graph.apply", request));
-    let mut slowest = Duration::ZERO;
+    let mut turns = 0;
     loop {
-        let tick = Instant::now();
         tokio::select! {
             biased;
             _ = &mut apply => break,
-            _ = tokio::time::sleep(Duration::from_millis(1)) => slowest = slowest.max(tick.elapsed()),
+            _ = tokio::time::sleep(Duration::from_millis(1)) => turns += 1,
         }
     }
-    let took = began.elapsed();
-    assert!(
-        slowest > Duration::ZERO && slowest < took / 2,
-        "others waited {slowest:?} of {took:?}"
-    );
+    // The one before the check begins, and the one when it has ended, say nothing.
+    assert!(turns > 4, "others had {turns} turns");
 }
 
 #[tokio::test]

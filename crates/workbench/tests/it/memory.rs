@@ -159,7 +159,7 @@ async fn what_expired_takes_no_space_after_the_next_start() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), gone)
+    tokio::time::timeout(Duration::from_secs(120), gone)
         .await
         .expect("it is removed soon");
 }
@@ -488,7 +488,7 @@ async fn items_of_another_embedding_are_counted_and_embedded_again_until_that_is
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(30), reached)
+        tokio::time::timeout(Duration::from_secs(120), reached)
             .await
             .expect("it gets so far");
     };

@@ -184,7 +184,7 @@ async fn a_test_that_takes_too_long_can_be_stopped() {
     while !test.is_finished() {
         app.ok("work.cancel", json!({"work": "trial"})).await;
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        assert!(began.elapsed().as_secs() < 30, "it goes on");
+        assert!(began.elapsed().as_secs() < 120, "it goes on");
     }
     assert!(test.await.unwrap().is_err());
 }

@@ -147,7 +147,7 @@ async fn a_thread_that_was_deleted_beside_the_app_is_forgotten() {
     app.close().await;
 
     let app = App::open(dir.path()).await;
-    for _ in 0..200 {
+    for _ in 0..4_000 {
         if exchanges(&app, &thread, &task).await.is_empty() {
             return;
         }
