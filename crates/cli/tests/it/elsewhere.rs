@@ -156,8 +156,10 @@ async fn a_run_that_is_frozen_is_not_waited_for_and_can_be_taken_over() {
         // It answers nothing, so whatever comes was not waited for.
         let refused = app.workbench.call("run.stop", json!({"threadId": "t"})).await;
         let refused = refused.unwrap_err();
-        if !locked(&refused) {
-            assert_eq!(refused.code, "thread-busy");
+        // Its claim may have ended meanwhile, because it does not renew it; that it lives is known all the same.
+        let lapsed = refused.message.contains("another window or program");
+        if lapsed || !locked(&refused) {
+            assert!(lapsed || refused.code == "thread-busy", "{refused:?}");
             let taken = json!({"threadId": "t", "takeOver": true});
             match app.workbench.call("run.stop", taken).await {
                 Ok(_) => break,
