@@ -126,10 +126,13 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
         return;
     };
     api.prevent_close();
-    place::remember(window);
+    let workbench = window.state::<Host>().workbench.borrow().clone();
+    // A data folder that could not be opened, as that of a newer release, stays as it is.
+    if workbench.is_some() {
+        place::remember(window);
+    }
     let window = window.clone();
     async_runtime::spawn(async move {
-        let workbench = window.state::<Host>().workbench.borrow().clone();
         if let Some(workbench) = workbench {
             workbench.shutdown().await;
         }
