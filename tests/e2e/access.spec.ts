@@ -60,9 +60,7 @@ test("dialogs", async ({ app, page }) => {
   await app.id("memory-item").first().click();
   await looksRight(app, "memory");
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("Storage");
-  await page.keyboard.press("Enter");
+  await app.command("Storage");
   await expect(page.getByRole("tab", { name: "Database" })).toBeVisible();
   await looksRight(app, "storage");
   await page.keyboard.press("Escape");

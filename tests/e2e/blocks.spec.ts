@@ -117,14 +117,10 @@ test("selected nodes are saved as a block, updated, and added to the graphs of t
 
 test("a draft, which has no folder, is to be saved before its nodes become a block", async ({ app, page }) => {
   await app.openGraph(desk);
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("new graph");
-  await page.keyboard.press("Enter");
+  await app.command("new graph");
   await expect(app.id("graph-name")).toHaveText("New graph");
   await app.id("palette-kind-assign").click();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("save as block");
-  await page.keyboard.press("Enter");
+  await app.command("save as block");
   await expect(app.id("toast").filter({ hasText: "Its blocks are kept beside it." })).toBeVisible();
   await expect(app.id("save-block")).toHaveCount(0);
 });

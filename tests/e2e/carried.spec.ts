@@ -31,19 +31,13 @@ async function drop(page: Page, name: string, content: Buffer | string): Promise
   await page.dispatchEvent('[data-testid="shell"]', "drop", { dataTransfer: data });
 }
 
-async function command(page: Page, name: string): Promise<void> {
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type(name);
-  await page.keyboard.press("Enter");
-}
-
 /** What a note says; what is announced says it a second time. */
 const toast = (page: Page, text: string) => page.getByTestId("toast").getByText(text);
 
 for (const form of ["png", "svg"] as const)
   test(`a ${form} carries its graph, and opens it again as a new one`, async ({ app, page }) => {
     await app.openGraph(graph);
-    await command(page, "Export");
+    await app.command("Export");
     await expect(app.id("picture-carry")).toHaveAttribute("aria-checked", "true");
     await app.picture("picture-carry", ["light", "dark"]);
     const downloading = page.waitForEvent("download");
@@ -74,12 +68,12 @@ for (const form of ["png", "svg"] as const)
 
     // The same through the menu of the window.
     const choosing = page.waitForEvent("filechooser");
-    await command(page, "Open from a picture");
+    await app.command("Open from a picture");
     await (await choosing).setFiles({ name: "again." + form, mimeType: "", buffer: picture });
     await expect(toast(page, `Opened the graph of “again.${form}”`)).toBeVisible();
 
     // Without its graph, it says so.
-    await command(page, "Export");
+    await app.command("Export");
     await app.id("picture-carry").click();
     const bare = page.waitForEvent("download");
     await app.id(`picture-save-${form}`).click();

@@ -102,10 +102,7 @@ for (const size of SIZES)
     await app.id("use-design").click();
     await page.setViewportSize(size);
     const command = async (words: string) => {
-      await page.keyboard.press("Control+k");
-      await expect(app.id("command-palette").getByRole("combobox")).toBeFocused();
-      await page.keyboard.type(words);
-      await page.keyboard.press("Enter");
+      await app.command(words);
     };
     const canvas = app.id("canvas");
     await canvas.focus();

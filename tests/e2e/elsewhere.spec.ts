@@ -162,9 +162,7 @@ test("a graph reverted in one window is its file in the other, and undo brings t
   await expect(question(other)).toHaveText("Mine?");
 
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("revert to saved");
-  await page.keyboard.press("Enter");
+  await app.command("revert to saved");
   await expect(page.getByText("Reverted to the saved file")).toBeVisible();
   await expect(question(page)).toHaveText("Pay?");
   await app.picture("reverted");

@@ -129,9 +129,7 @@ test("it is expanded by key and by name, read in the outline, and a double-click
   await expect(app.node("nested")).toHaveAttribute("data-selected", "true");
   await page.keyboard.press("f");
   await expect(inside).toHaveCount(0);
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("expand or fold the node");
-  await page.keyboard.press("Enter");
+  await app.command("expand or fold the node");
   await expect(inside).toBeVisible();
 
   // Kept in the browser for this graph.

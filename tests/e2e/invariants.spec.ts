@@ -46,9 +46,7 @@ test("rules are asked of all threads, and of a run while it goes on", async ({ a
 
   // An invariant of the graph, written in the inspector.
   await app.id("use-design").click();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("add invariant");
-  await page.keyboard.press("Enter");
+  await app.command("add invariant");
   const card = app.id("invariant-doc#1");
   await card.getByTestId("invariant-must").locator(".cm-content").fill("state.retris <= 3");
   await expect(card).toContainText("There is no state key retris");
@@ -107,9 +105,7 @@ test("rules are asked of all threads, and of a run while it goes on", async ({ a
   await expect(app.id("edge-expression")).toContainText("state.retries < state.most");
 
   // A probe of the edge, from the palette.
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("probe");
-  await page.keyboard.press("Enter");
+  await app.command("probe");
   const probe = app.id("probe");
   await expect(probe.getByTestId("probe-place")).toContainText("call → call");
   await probe.getByTestId("probe-expression").locator(".cm-content").fill("state.retries");

@@ -7,9 +7,7 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await app.id("run").click();
   await app.status("done");
 
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("Long-term memory");
-  await page.keyboard.press("Enter");
+  await app.command("Long-term memory");
   await expect(app.id("memory")).toBeVisible();
   const item = app.id("memory-item");
   await expect(item.first()).toContainText("people/");
@@ -64,9 +62,7 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await outdated.getByRole("button").press("Enter");
   await expect(outdated).toHaveCount(0);
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("Long-term memory");
-  await page.keyboard.press("Enter");
+  await app.command("Long-term memory");
   await app.id("memory-search").fill("marzipann");
   await expect(item.first()).toContainText("prefers marzipan");
   await page.keyboard.press("Escape");
@@ -77,9 +73,7 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   // The run before was done as well.
   await expect(app.id("timeline")).toContainText("12 checkpoints");
   await app.status("done");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("Long-term memory");
-  await page.keyboard.press("Enter");
+  await app.command("Long-term memory");
   await app.id("memory-search").fill("marzipann");
   await page.getByRole("tab", { name: "Words" }).click();
   await expect(item).toHaveCount(0);
@@ -94,9 +88,7 @@ test("see which steps used an item, go to one, and what it was at the selected s
   await app.id("run").click();
   await app.status("done");
   const memory = async () => {
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("Long-term memory");
-    await page.keyboard.press("Enter");
+    await app.command("Long-term memory");
     await app.id("memory-item").first().click();
   };
   await memory();

@@ -29,9 +29,7 @@ test("runs of all graphs are counted, and each figure leads to its runs", async 
     await app.status(status);
   };
   await app.open();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("Dashboard");
-  await page.keyboard.press("Enter");
+  await app.command("Dashboard");
   const dialog = app.id("overview");
   await expect(dialog).toContainText("No runs");
   await page.keyboard.press("Escape");

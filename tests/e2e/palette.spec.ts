@@ -33,9 +33,7 @@ test("what is typed into the palette right after the start runs when its dialog 
   });
   await app.open();
   const palette = app.id("command-palette");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("Dashboard");
-  await page.keyboard.press("Enter");
+  await app.command("Dashboard");
   await expect(palette.getByRole("listbox")).toHaveAttribute("aria-busy", "true");
   await expect(palette.getByRole("combobox")).toHaveValue("Dashboard");
   deliver();

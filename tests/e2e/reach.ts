@@ -1,5 +1,5 @@
 /**
- * Which files of the interface a story ran, for `./dev test --changed`: the functions that the browser counted, looked up in
+ * Which functions of the interface a story ran, for `./dev test --changed`: the functions that the browser counted, looked up in
  * the maps that the build leaves beside it. Without SUPERSTEP_REACH, the folder for the record, nothing is counted.
  */
 import { createHash } from "node:crypto";
@@ -10,10 +10,16 @@ import type { BrowserContext, CDPSession, TestInfo } from "@playwright/test";
 
 const root = resolve(import.meta.dirname, "../..");
 
+/** A file, and a line from 1 on. */
+interface Place {
+  readonly source: string;
+  readonly line: number;
+}
+
 /** A script of the build: where its lines begin, and what they were made of. */
 class Script {
   private readonly starts = [0];
-  private readonly seen = new Map<number, string | undefined>();
+  private readonly seen = new Map<number, Place | undefined>();
 
   private constructor(
     text: string,
@@ -34,8 +40,8 @@ class Script {
     return Script.known.get(name);
   }
 
-  /** The file of the checkout that the function at this place is in; nothing for one of a library. */
-  sourceAt(offset: number): string | undefined {
+  /** Where the function at this place begins in the checkout; nothing for one of a library. */
+  placeOf(offset: number): Place | undefined {
     if (!this.seen.has(offset)) {
       let [low, high] = [0, this.starts.length];
       while (high - low > 1) {
@@ -45,7 +51,7 @@ class Script {
       }
       const entry = this.map.findEntry(low, offset - (this.starts[low] ?? 0));
       const source = "originalSource" in entry ? /^(?!.*node_modules).*?(?:^|\/)(src\/.*)$/.exec(entry.originalSource)?.[1] : undefined;
-      this.seen.set(offset, source === undefined ? undefined : `ui/${source}`);
+      this.seen.set(offset, source === undefined || !("originalLine" in entry) ? undefined : { source: `ui/${source}`, line: entry.originalLine + 1 });
     }
     return this.seen.get(offset);
   }
@@ -56,7 +62,7 @@ export function watchReach(context: BrowserContext, info: TestInfo): () => Promi
   const folder = process.env.SUPERSTEP_REACH;
   if (!folder) return async () => {};
   const maps = join(folder, "../interface-maps");
-  const sources = new Set<string>();
+  const ran = new Map<string, Set<number>>();
   const takes: (() => Promise<void>)[] = [];
 
   const read = async (session: CDPSession) => {
@@ -68,8 +74,10 @@ export function watchReach(context: BrowserContext, info: TestInfo): () => Promi
         const range = ranges[0];
         // The script itself, which runs in every story that loads it, begins at 0.
         if (!range || range.count === 0 || range.startOffset === 0) continue;
-        const source = script.sourceAt(range.startOffset);
-        if (source !== undefined) sources.add(source);
+        const place = script.placeOf(range.startOffset);
+        if (!place) continue;
+        const lines = ran.get(place.source) ?? new Set();
+        ran.set(place.source, lines.add(place.line));
       }
     }
   };
@@ -101,6 +109,6 @@ export function watchReach(context: BrowserContext, info: TestInfo): () => Promi
     mkdirSync(folder, { recursive: true });
     const id = `${relative(import.meta.dirname, info.file)}:${info.line}`;
     const name = createHash("sha256").update(`${id} ${info.title}`).digest("hex").slice(0, 16);
-    writeFileSync(join(folder, `story-${name}.json`), JSON.stringify({ id, sources: [...sources].sort() }));
+    writeFileSync(join(folder, `story-${name}.json`), JSON.stringify({ id, ran: Object.fromEntries([...ran].map(([source, lines]) => [source, [...lines]])) }));
   };
 }

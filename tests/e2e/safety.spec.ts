@@ -98,16 +98,12 @@ test("a graph asks before it reaches a server, once, and what was allowed can be
     expect(statSync(kept).mode & 0o777).toBe(0o600);
     expect(readFileSync(kept, "utf8")).toContain(address);
 
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("may touch");
-    await page.keyboard.press("Enter");
+    await app.command("may touch");
     await expect(dialog).toContainText("Permissions of “Weather”");
     await expect(inside).toBeChecked();
     await page.keyboard.press("Escape");
 
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("Trust");
-    await page.keyboard.press("Enter");
+    await app.command("Trust");
     await expect(app.id("trust-project")).toContainText("weather");
     await app.id(`trust-grant-host-${address}`).getByRole("button").click();
     await expect(app.id(`trust-grant-host-${address}`)).toHaveCount(0);
@@ -129,9 +125,7 @@ test("a connection is set up, tried, changed and removed", async ({ app, page })
   try {
     writeFileSync(join(app["data"], "models.json"), '{"prices": {"office::small": {"input": 1, "output": 2}}}');
     await app.open();
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("Model connections");
-    await page.keyboard.press("Enter");
+    await app.command("Model connections");
     await expect(app.id("connections")).toContainText("No connections yet");
     await app.id("connection-add").click();
     await app.id("connection-name").fill("office");
@@ -171,9 +165,7 @@ test("the price of a model whose connection is gone is still listed, and can be 
   writeFileSync(file, JSON.stringify({ connections, prices: { "office::small": { input: 1, output: 2 } } }));
   const prices = () => JSON.parse(readFileSync(file, "utf8")).prices ?? {};
   await app.open();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("Model connections");
-  await page.keyboard.press("Enter");
+  await app.command("Model connections");
   const row = app.id("price-of-office::small");
   await expect(row).toContainText("office::small");
   await page.getByRole("button", { name: "Remove office" }).click();
@@ -189,9 +181,7 @@ test("the price of a model whose connection is gone is still listed, and can be 
   await expect(row).toHaveText("office::small13");
   expect(prices()["office::small"]).toEqual({ input: 1, output: 3 });
   await page.reload();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("Model connections");
-  await page.keyboard.press("Enter");
+  await app.command("Model connections");
   await expect(row).toHaveText("office::small13");
   await row.getByRole("button", { name: "office::small" }).last().click();
   await expect(row).toHaveCount(0);

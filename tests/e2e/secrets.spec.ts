@@ -125,9 +125,7 @@ test("a secret is entered in the form that names it, reaches its server, and is 
     }
 
     // Settings list names and where their values come from; a value that is removed is missed by the form and the run.
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("Secrets");
-    await page.keyboard.press("Enter");
+    await app.command("Secrets");
     const secrets = app.id("secrets");
     await expect(app.id("secret-SHOP_TOKEN")).toContainText("in memory");
     await app.id("secret-add").click();

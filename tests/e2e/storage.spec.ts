@@ -42,9 +42,7 @@ test("copy a thread, bookmark a checkpoint, remove the past, change the database
   await expect(app.id("checkpoint")).toHaveCount(2);
   await app.status("asking");
 
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("Storage");
-  await page.keyboard.press("Enter");
+  await app.command("Storage");
   await page.getByRole("tab", { name: "Database" }).click();
   await app.id("storage-path").fill("nowhere/other.db");
   await app.id("storage-test").click();

@@ -42,9 +42,7 @@ const graph = {
 test("the graph as a picture: SVG, PNG and the clipboard, light and dark, with the marks of the run", async ({ app, page }) => {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await app.openGraph(graph);
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("export");
-  await page.keyboard.press("Enter");
+  await app.command("export");
   await expect(app.id("picture-preview")).toBeVisible();
   await expect(app.id("picture-marks")).toHaveCount(0);
   await app.picture("export-picture", ["light", "dark"]);
@@ -128,9 +126,7 @@ test("selected nodes become a graph of their own, run there, and come back", asy
   await app.id("run-start").click();
   await app.status("done");
   await expect(page.getByText("DEAR REFUND PLEASE!").first()).toBeVisible();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("export");
-  await page.keyboard.press("Enter");
+  await app.command("export");
   await expect(app.id("picture-marks")).toBeChecked();
   await expect(app.id("picture-preview")).toBeVisible();
   await app.picture("export-marks");

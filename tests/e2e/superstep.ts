@@ -157,11 +157,17 @@ export class Superstep {
     return this.id(`node-${name}`);
   }
 
+  /** Does what the command palette finds first for the words. Letters that come before it is there go to the canvas. */
+  async command(words: string): Promise<void> {
+    await this.page.keyboard.press("Control+k");
+    await expect(this.id("command-palette").getByRole("combobox")).toBeFocused();
+    await this.page.keyboard.type(words);
+    await this.page.keyboard.press("Enter");
+  }
+
   /** Goes to a node by its name, also where it is out of sight. */
   async goTo(name: string): Promise<void> {
-    await this.page.keyboard.press("Control+k");
-    await this.page.keyboard.type(name);
-    await this.page.keyboard.press("Enter");
+    await this.command(name);
     await expect(this.node(name)).toBeVisible();
   }
 

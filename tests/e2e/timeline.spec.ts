@@ -223,8 +223,6 @@ test("loops and turns are one row each, by the slider and by keys", async ({ app
   await expect(groups).toContainText("Turn 1 · 16 steps");
   await expect(rows).toHaveCount(0);
   await app.picture("timeline-turns", ["light", "dark"]);
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("Timeline: more detail");
-  await page.keyboard.press("Enter");
+  await app.command("Timeline: more detail");
   await expect(detail).toHaveAttribute("data-detail", "stretches");
 });

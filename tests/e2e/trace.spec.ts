@@ -152,16 +152,12 @@ test("a link leads to its moment, a number to its step", async ({ app, page }) =
   await expect(app.key("n")).toContainText("12");
   const thread = await app.id("thread").first().getAttribute("data-thread");
   const checkpoint = await page.locator('[data-testid="checkpoint"][aria-selected="true"]').getAttribute("data-checkpoint");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("step 37");
-  await page.keyboard.press("Enter");
+  await app.command("step 37");
   await expect(app.key("n")).toContainText("37");
   await page.evaluate((hash) => (window.location.hash = hash), `#thread/${thread}?at=${checkpoint}`);
   await expect(app.key("n")).toContainText("12");
   expect(new URL(page.url()).hash).toBe("");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type(`superstep://thread/${thread}`);
-  await page.keyboard.press("Enter");
+  await app.command(`superstep://thread/${thread}`);
   await expect(app.id("past")).toHaveCount(0);
 });
 
@@ -221,9 +217,7 @@ test("the critical path is marked, and the canvas shows where time and money wen
     await expect(app.id("heat-legend")).toHaveCount(0);
     await app.id("use-debug").click();
     await expect(app.id("heat-legend")).toBeVisible();
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("Hide heat");
-    await page.keyboard.press("Enter");
+    await app.command("Hide heat");
     await expect(app.id("heat-badge")).toHaveCount(0);
   } finally {
     server.close();

@@ -53,9 +53,7 @@ test("settings are kept as variants and switched in the inspector", async ({ app
   // One step of undo; and the palette goes to the next one.
   await app.id("canvas").press("Control+z");
   await expect(prompt).toContainText("briefly");
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("next variant");
-  await page.keyboard.press("Enter");
+  await app.command("next variant");
   await expect(menu).toHaveText("warm");
 
   await choose("Rename “warm”…");

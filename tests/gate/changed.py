@@ -4,8 +4,8 @@ Usage: changed.py [BASE] [--files FILE ...] | --begin-record
 
 Changed is what differs from BASE (without it, from where this branch left `main`), committed or not. A crate reaches its own
 tests, all crates that stand on it, and the programs that are made of them. What belongs to no crate is in the table below.
-Stories are reached by every program that the server is made of; of the interface by the files whose functions they ran
-in the last whole run (`reach` in the build folder, which tests/e2e/reach.ts writes), and without such a record by each.
+Stories are reached by every program that the server is made of, and of the interface by the functions that they ran in the
+last whole run (`reach` in the build folder, which tests/e2e/reach.ts writes); without such a record by all of it.
 
 The plan is put into the build folder (`changed/`) for `dev`: a file for each part that is run. What it means is printed.
 """
@@ -119,42 +119,62 @@ class Crates:
 
 
 class Stories:
-    """What the stories ran of the interface in the last whole run."""
+    """What the stories ran of the interface in the last whole run: of each file the lines at which functions begin."""
 
     def __init__(self):
         self.ran, self.kept = {}, {}
+        # A story that is told since then has no record, and is reached by everything.
+        self.unknown = set()
         folder = TARGET / "reach"
-        if (folder / "sources.json").exists():
-            self.kept = json.loads((folder / "sources.json").read_text())
-            for file in folder.glob("story-*.json"):
-                story = json.loads(file.read_text())
-                # One line of a file may tell a story several times, with other examples.
-                self.ran.setdefault(story["id"], set()).update(story["sources"])
+        if not (folder / "sources.json").exists():
+            return
+        self.kept = json.loads((folder / "sources.json").read_text())
+        for file in folder.glob("story-*.json"):
+            story = json.loads(file.read_text())
+            # One line of a file may tell a story several times, with other examples.
+            ran = self.ran.setdefault(story["id"], {})
+            for source, lines in story["ran"].items():
+                ran.setdefault(source, set()).update(lines)
+        for file in (ROOT / "tests/e2e").glob("*.spec.ts"):
+            for number, line in enumerate(file.read_text().split("\n"), 1):
+                if re.match(r"\s*test\((?!\.)", line) and f"{file.name}:{number}" not in self.ran:
+                    self.unknown.add(f"{file.name}:{number}")
 
     def changed(self):
         """Files of the interface that are other ones than at that run."""
-        return {p for p, digest in self.kept.items() if not (ROOT / p).exists() or hashlib.sha256((ROOT / p).read_bytes()).hexdigest() != digest}
+        return {p for p, digest in self.kept.items() if not (ROOT / p).exists() or digest_of((ROOT / p).read_bytes()) != digest}
 
-    def reached_by(self, path, lines):
-        """Stories that ran a function of the file. A value or a class that a line belongs to is seen by what takes it."""
-        files = {path}
-        if not within_functions(path, lines):
-            files |= importers(path)
-        return {story for story, sources in self.ran.items() if sources & files}
+    def reached_by(self, path, base):
+        """Stories that ran a function of what a changed line stands in. A value or a class is seen by all that takes it."""
+        before = subprocess.run(["git", "show", f"{base}:{path}"], cwd=ROOT, capture_output=True).stdout
+        ranges = None
+        if self.kept.get(path) == digest_of(before):
+            ranges = functions_around(before.decode().split("\n"), changed_lines(base, path))
+        if ranges is not None:
+            found = {s for s, ran in self.ran.items() if any(a <= line < b for a, b in ranges for line in ran.get(path, ()))}
+        else:
+            files = {path, *importers(path)}
+            found = {story for story, ran in self.ran.items() if not files.isdisjoint(ran)}
+        return found | self.unknown
 
 
-def within_functions(path, lines):
-    """Whether each of the lines lies in a function of its module."""
-    text = (ROOT / path).read_text().split("\n") if (ROOT / path).exists() else []
-    if not lines or not text:
-        return False
+def digest_of(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+FUNCTION = re.compile(r"(export )?(default )?(async )?function\b|(export )?const \w+ = (async )?(\(.*=>|function\b|memo\(|forwardRef\()")
+
+
+def functions_around(text, lines):
+    """Where the functions of the module begin and end that the lines are in; nothing when one is in none."""
+    outside = [at for at, line in enumerate(text) if line and line[0] not in " \t})]"]
+    ranges = set()
     for line in lines:
-        at = min(line, len(text)) - 1
-        while at >= 0 and (not text[at] or text[at][0] in " \t})]"):
-            at -= 1
-        if at < 0 or not re.match(r"(export )?(default )?(async )?function\b|(export )?const \w+ = (async )?(\(.*=>|function\b|memo\(|forwardRef\()", text[at]):
-            return False
-    return True
+        begun = max((at for at in outside if at < line), default=None)
+        if begun is None or not FUNCTION.match(text[begun]):
+            return None
+        ranges.add((begun + 1, min((at for at in outside if at > begun), default=len(text)) + 1))
+    return ranges or None
 
 
 def importers(path):
@@ -176,10 +196,10 @@ def importers(path):
 
 
 def changed_lines(base, path):
-    """Numbers of the lines that are new or other ones, and of those before which some went away."""
+    """Numbers of the lines that were there before and are other ones or gone, and of those behind which some are new."""
     diff = subprocess.run(["git", "diff", "-U0", base, "--", path], cwd=ROOT, capture_output=True, text=True).stdout
     lines = []
-    for start, count in re.findall(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", diff, re.M):
+    for start, count in re.findall(r"^@@ -(\d+)(?:,(\d+))? \+\S+ @@", diff, re.M):
         lines += range(int(start), int(start) + max(1, int(count or 1)))
     return lines
 
@@ -220,7 +240,7 @@ def plan(paths, base):
             wanted.add("file:" + path.removeprefix("tests/e2e/"))
         elif path.startswith("ui/src/") and path.endswith((".ts", ".tsx")) and ".test." not in path and (ROOT / path).exists():
             related.append(path.removeprefix("ui/"))
-            wanted |= stories.reached_by(path, changed_lines(base, path)) if stories.ran else {EVERYTHING}
+            wanted |= stories.reached_by(path, base) if stories.ran else {EVERYTHING}
         elif path.startswith("ui/src/") and ".test." in path:
             related.append(path.removeprefix("ui/"))
         elif path.startswith(("ui/", "tests/e2e/", "graphs/")):
@@ -292,7 +312,7 @@ def begin_record():
     for file in folder.iterdir():
         file.unlink()
     sources = [p for kind in ("ts", "tsx") for p in (ROOT / "ui/src").rglob(f"*.{kind}") if ".test." not in p.name]
-    digests = {str(p.relative_to(ROOT)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sources}
+    digests = {str(p.relative_to(ROOT)): digest_of(p.read_bytes()) for p in sources}
     (folder / "sources.json").write_text(json.dumps(digests))
 
 
