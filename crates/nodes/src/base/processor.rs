@@ -36,7 +36,7 @@ impl ThreadClock {
         self.steps.elapsed(Instant::now())
     }
 
-    /// Must be called when the thread has waited: where the system says nothing, that is not seen otherwise.
+    /// Leaves out what the thread has just waited: where the system says nothing, that is not seen otherwise.
     pub(crate) fn skip_wait(&self) {
         #[cfg(not(unix))]
         self.steps.skip_wait(Instant::now());

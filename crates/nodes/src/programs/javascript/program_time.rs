@@ -16,11 +16,11 @@ pub(super) struct ProgramTime {
     began: Instant,
     processor: ThreadClock,
     slept: Cell<Duration>,
-    open: RefCell<OpenRequests>,
+    open: RefCell<UnansweredRequests>,
     expired: Cell<Option<Expired>>,
 }
 
-/// What ran out.
+/// The limit that ran out.
 #[derive(Clone, Copy)]
 enum Expired {
     Timeout,
@@ -156,9 +156,9 @@ pub(super) struct Wait {
     until: Instant,
 }
 
-/// What the node has not answered yet, by number, and how many of these it will answer before the program's time is up.
+/// Requests that the node has not answered yet, by number, and how many of these it will answer before the program's time is up.
 #[derive(Default)]
-struct OpenRequests {
+struct UnansweredRequests {
     all: HashMap<u64, OpenRequest>,
     in_time: usize,
     /// Sleeps that are too long.
@@ -176,7 +176,7 @@ enum OpenRequest {
     Other,
 }
 
-impl OpenRequests {
+impl UnansweredRequests {
     /// Puts a request in the place of what was there.
     fn put(&mut self, id: u64, request: Option<OpenRequest>) -> Option<OpenRequest> {
         if let Some(count) = self.count(request.as_ref()) {
