@@ -37,6 +37,8 @@ test("a graph is made and run", async ({ app }) => {
   await looksRight(app, "run");
   await app.id("run").click();
   await app.status("asking");
+  // They are pale until they can be chosen.
+  await expect(app.id("answer-choice").first()).toBeEnabled();
   await looksRight(app, "asking");
   await app.checkpoint(1, "loop").click();
   await expect(app.id("past")).toBeVisible();

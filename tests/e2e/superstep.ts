@@ -136,6 +136,8 @@ export class Superstep {
 
   /** Opens a graph file as a person does: with the dialog of the window. */
   async openFile(file: string): Promise<void> {
+    // Keys that come before the window is there are lost.
+    await expect(this.id("shell")).toBeVisible();
     await this.page.keyboard.press("Control+o");
     await this.id("file-path").fill(file);
     await this.page.keyboard.press("Enter");

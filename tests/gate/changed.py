@@ -4,8 +4,8 @@ Usage: changed.py [BASE] [--files FILE ...] | --begin-record
 
 Changed is what differs from BASE (without it, from where this branch left `main`), committed or not. A crate reaches its own
 tests, all crates that stand on it, and the programs that are made of them. What belongs to no crate is in the table below.
-Stories are reached by every program that the server is made of, and of the interface by the functions that they ran in the
-last whole run (`reach` in the build folder, which tests/e2e/reach.ts writes); without such a record by all of it.
+Stories are reached by every program that the server is made of, and of the interface by the functions that they ran when that
+was recorded last (`./dev test browser --record`; tests/e2e/reach.ts writes it); without such a record by all of it.
 
 The plan is put into the build folder (`changed/`) for `dev`: a file for each part that is run. What it means is printed.
 """
@@ -119,7 +119,7 @@ class Crates:
 
 
 class Stories:
-    """What the stories ran of the interface in the last whole run: of each file the lines at which functions begin."""
+    """What the stories ran of the interface in the recorded run: of each file the lines at which functions begin."""
 
     def __init__(self):
         self.ran, self.kept = {}, {}
@@ -306,7 +306,7 @@ def write(chosen):
 
 
 def begin_record():
-    """Throws the record of the last whole run away, and writes down of which files the next one will be."""
+    """Throws the last record away, and writes down of which files the next one will be."""
     folder = TARGET / "reach"
     folder.mkdir(parents=True, exist_ok=True)
     for file in folder.iterdir():
