@@ -39,7 +39,7 @@ READ_BY = {
     "tauri.conf.json": [("superstep-desktop", []), "window"],
     "tests/attack/": [],
     "tests/e2e/": ["stories"],
-    "tests/gate/": [],
+    "tests/gate/": EVERYTHING,
     "tests/mutants/": [],
     "tests/package/": [],
     "tests/patches/": [("superstep-document", ["patches::"])],
