@@ -29,8 +29,8 @@ async function english(app: Superstep): Promise<string[]> {
     const shown = [...document.querySelectorAll<HTMLElement>("button, [role=tab], label, h1, h2, h3")];
     return shown
       .filter((each) => each.checkVisibility() && !each.querySelector("button"))
-      // Patterns are graphs with names of their own, choices are what a graph offers.
-      .filter((each) => !each.closest('[data-testid^="pattern-"], [data-testid="answer-choice"]'))
+      // Patterns are graphs with names of their own, choices are what a graph offers, captions are expressions of its routes.
+      .filter((each) => !each.closest('[data-testid^="pattern-"], [data-testid="answer-choice"], [data-testid$="-caption"]'))
       .map((each) => each.innerText.trim())
       .filter((text) => /[a-z]{3}/i.test(text) && !/[\u4e00-\u9fff]/.test(text));
   });
@@ -48,6 +48,7 @@ test("the settings speak Chinese: at once, in every part, and after a reload", a
   await page.reload();
   await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
   await expect(app.id("use-debug")).toHaveText("调试");
+  await expect(app.node("propose")).toBeVisible();
   await app.picture("chinese-design", ["light", "dark"]);
   expect(await english(app)).toEqual([]);
   await app.goTo("propose");

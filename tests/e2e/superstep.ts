@@ -161,6 +161,8 @@ export class Superstep {
 
   /** Does what the command palette finds first for the words. Letters that come before it is there go to the canvas. */
   async command(words: string): Promise<void> {
+    // Keys that come before the window is there are lost.
+    await expect(this.id("shell")).toBeVisible();
     await this.page.keyboard.press("Control+k");
     await expect(this.id("command-palette").getByRole("combobox")).toBeFocused();
     await this.page.keyboard.type(words);
