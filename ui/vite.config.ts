@@ -3,6 +3,8 @@
  * commands and events are passed on to a running HTTP host (`SUPERSTEP_HOST`, `SUPERSTEP_TOKEN`).
  */
 /// <reference types="vitest/config" />
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
@@ -14,6 +16,14 @@ const headers: Record<string, string> = {
   origin: host,
   ...(token ? { authorization: `Bearer ${token}` } : {}),
 };
+
+const root = import.meta.dirname;
+const TESTS = ["src/**/*.test.{ts,tsx}"];
+/** Tests that draw: their first line says that they need a document. */
+const drawn = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  .filter((file) => /\.test\.tsx?$/.test(file))
+  .map((file) => `src/${file}`)
+  .filter((file) => readFileSync(join(root, file), "utf8").startsWith("// @vitest-environment jsdom"));
 
 export default defineConfig({
   plugins: [react(), tailwindcss()],
@@ -41,12 +51,17 @@ export default defineConfig({
     },
   },
   test: {
-    include: ["src/**/*.test.{ts,tsx}"],
-    environment: "node",
-    // Contexts of one worker (`vmThreads`) take less than half of the time, and now and then miss what a test replaces.
-    pool: "threads",
     restoreMocks: true,
+    unstubGlobals: true,
     // A busy machine is slow, not wrong.
     testTimeout: 60_000,
+    // Contexts of one worker (`vmThreads`) are quick as well, and now and then miss what a test replaces.
+    pool: "threads",
+    projects: [
+      // The start of a thread costs more than most files: they share some, and `fresh.ts` makes their modules anew.
+      { extends: true, test: { name: "plain", include: TESTS, exclude: drawn, isolate: false, setupFiles: ["src/test/fresh.ts"] } },
+      // A document keeps listeners of modules that are gone.
+      { extends: true, test: { name: "drawn", include: drawn, environment: "jsdom" } },
+    ],
   },
 });
