@@ -3,10 +3,13 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { expect, test as base, type Locator, type Page } from "@playwright/test";
+import { expect, test as base, type BrowserContext, type Locator, type Page } from "@playwright/test";
 import { watchReach } from "./reach";
 
 const root = resolve(import.meta.dirname, "../..");
+
+/** All that a page can keep; what the browser compiled is not among it. */
+const STORED = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage";
 
 class Server {
   private constructor(
@@ -40,6 +43,7 @@ class Server {
   }
 
   async stop(signal: NodeJS.Signals = "SIGINT"): Promise<void> {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     const ended = new Promise((done) => this.process.once("exit", done));
     this.process.kill(signal);
     await ended;
@@ -234,15 +238,57 @@ export class Superstep {
   }
 }
 
-export const test = base.extend<{ app: Superstep }>({
-  context: async ({ context }, use, info) => {
+/** Shared by the stories of one worker, so that the scripts of the window are compiled once and not in each of them. */
+interface Kept {
+  /** The window that the browser was started with; its profile keeps what was compiled. */
+  readonly context: BrowserContext;
+  /** Of all their servers: what was compiled is found again by the address of the script. */
+  port: string;
+}
+
+export const test = base.extend<{ app: Superstep }, { kept: Kept }>({
+  kept: [
+    async ({ playwright, launchOptions }, use) => {
+      const profile = mkdtempSync(join(tmpdir(), "superstep-e2e-browser-"));
+      const context = await playwright.chromium.launchPersistentContext(profile, { ...launchOptions, locale: "en-US" });
+      await use({ context, port: "0" });
+      await context.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+    { scope: "worker" },
+  ],
+
+  context: async ({ kept, hasTouch, permissions }, use, info) => {
+    // Fingers are given to a context as a whole, and what a story runs is counted from scripts that nobody ran before.
+    const own = hasTouch || process.env.SUPERSTEP_REACH;
+    const context = own ? await kept.context.browser()!.newContext({ hasTouch, locale: "en-US" }) : kept.context;
     const writeReach = watchReach(context, info);
+    await context.grantPermissions(permissions ?? []);
     await use(context);
     await writeReach();
+    await context.clearPermissions();
+    if (own) await context.close();
+    // The first page keeps the browser open.
+    else await Promise.all(context.pages().slice(1).map((page) => page.close()));
   },
-  app: async ({ page }, use) => {
+
+  page: async ({ context, viewport }, use) => {
+    const page = await context.newPage();
+    if (viewport) await page.setViewportSize(viewport);
+    await use(page);
+    await page.close();
+  },
+
+  app: async ({ page, kept }, use) => {
     const data = mkdtempSync(join(tmpdir(), "superstep-e2e-"));
-    const server = await Server.start(data);
+    // Another program may have taken the port meanwhile.
+    const server = await Server.start(data, { port: kept.port }).catch(() => Server.start(data));
+    const { origin, port } = new URL(server.url);
+    kept.port = port;
+    // Nothing of the story before, which may have had the same address.
+    const session = await page.context().newCDPSession(page);
+    await session.send("Storage.clearDataForOrigin", { origin, storageTypes: STORED });
+    await session.detach();
     const app = new Superstep(page, server, data);
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(error.message));
