@@ -1,5 +1,6 @@
 //! Settings and recent graphs: small JSON files in the data folder. A file that cannot be read is set aside under
-//! another name and the defaults are taken; a workbench never refuses to start because of them.
+//! another name and the defaults are taken; a workbench never refuses to start because of them. Settings of a newer release,
+//! which this one does not know or cannot read, stay in the file.
 
 pub(crate) mod python;
 
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 
 use crate::base::files;
 use crate::wire::{MemorySettings, Problem, Recent, Settings};
@@ -56,6 +58,44 @@ fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Problem> {
     files::write_atomic(path, &text).map_err(|e| Problem::file(text!("write"), path, &e))
 }
 
+/// Reads the settings, without the fields that only a newer release can read.
+fn read_settings(dir: &Path) -> Settings {
+    let path = dir.join("settings.json");
+    let mut readable = Map::new();
+    let mut settings = Settings::default();
+    for (name, value) in read::<Map<String, Json>>(&path) {
+        readable.insert(name.clone(), value);
+        match Settings::deserialize(Json::Object(readable.clone())) {
+            Ok(read) => settings = read,
+            Err(error) => {
+                tracing::warn!(path = %path.display(), name, %error, "a setting cannot be read; its default is taken");
+                readable.remove(&name);
+            }
+        }
+    }
+    meant(settings)
+}
+
+/// Writes what changed into the file, and leaves there what did not.
+fn write_settings(dir: &Path, before: &Settings, after: &Settings) -> Result<(), Problem> {
+    let path = dir.join("settings.json");
+    let fields = |settings: &Settings| match serde_json::to_value(settings) {
+        Ok(Json::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let (before, after) = (fields(before), fields(after));
+    let mut file: Map<String, Json> = read(&path);
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        file.remove(name);
+    }
+    for (name, value) in after {
+        if before.get(&name) != Some(&value) || !file.contains_key(&name) {
+            file.insert(name, value);
+        }
+    }
+    write(&path, &file)
+}
+
 /// Returns the settings in normal form: an emptied field counts as absent.
 fn meant(settings: Settings) -> Settings {
     let given = |text: Option<String>| {
@@ -71,19 +111,19 @@ fn meant(settings: Settings) -> Settings {
 
 /// Returns the name of the user of a data folder, for questions that are meant for certain people.
 pub fn person(data_dir: &Path) -> Option<String> {
-    meant(read(&data_dir.join("settings.json"))).name
+    read_settings(data_dir).name
 }
 
 /// Reads the settings of a data folder's long-term memory.
 pub(crate) fn memory(data_dir: &Path) -> Option<MemorySettings> {
-    read::<Settings>(&data_dir.join("settings.json")).memory
+    read_settings(data_dir).memory
 }
 
 impl Preferences {
     pub(crate) fn load(dir: &Path) -> Self {
         Preferences {
             dir: dir.to_path_buf(),
-            settings: Mutex::new(meant(read(&dir.join("settings.json")))),
+            settings: Mutex::new(read_settings(dir)),
             recents: Mutex::new(read(&dir.join("recents.json"))),
         }
     }
@@ -95,7 +135,7 @@ impl Preferences {
     pub(crate) fn set(&self, settings: Settings) -> Result<Settings, Problem> {
         let settings = meant(settings);
         let mut current = self.settings.lock();
-        write(&self.dir.join("settings.json"), &settings)?;
+        write_settings(&self.dir, &current, &settings)?;
         *current = settings.clone();
         Ok(settings)
     }
@@ -104,7 +144,7 @@ impl Preferences {
     pub(crate) fn read_again(&self) {
         // Locked first: what is set meanwhile is newer than what was read.
         let mut current = self.settings.lock();
-        *current = meant(read(&self.dir.join("settings.json")));
+        *current = read_settings(&self.dir);
     }
 
     pub(crate) fn recents(&self) -> Vec<Recent> {
@@ -142,7 +182,7 @@ impl Preferences {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Theme;
+    use crate::wire::{Language, Theme};
 
     #[test]
     fn settings_survive_and_a_broken_file_is_set_aside() {
@@ -164,6 +204,42 @@ mod tests {
                 .starts_with("settings.broken-")
         });
         assert!(aside, "the broken file must be kept");
+    }
+
+    #[test]
+    fn settings_of_a_newer_release_stay_in_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        let newer =
+            r#"{"theme": "sepia", "language": "zh", "name": "Ada", "follow": true, "orbit": {"speed": 3}}"#;
+        fs::write(&file, newer).unwrap();
+        let preferences = Preferences::load(dir.path());
+        let settings = preferences.settings();
+        assert_eq!((settings.theme, settings.language), (Theme::System, Language::Zh));
+        assert_eq!((settings.name.as_deref(), settings.follow), (Some("Ada"), true));
+        assert_eq!(
+            fs::read_to_string(&file).unwrap(),
+            newer,
+            "reading writes nothing"
+        );
+
+        let changed = Settings {
+            name: None,
+            welcomed: true,
+            ..settings
+        };
+        preferences.set(changed).unwrap();
+        let stored: Json = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        let expected = serde_json::json!({
+            "theme": "sepia", "language": "zh", "follow": true, "welcomed": true, "orbit": {"speed": 3}
+        });
+        assert_eq!(stored, expected);
+        let themed = Settings {
+            theme: Theme::Dark,
+            ..preferences.settings()
+        };
+        preferences.set(themed).unwrap();
+        assert_eq!(Preferences::load(dir.path()).settings().theme, Theme::Dark);
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub struct Granted {
 struct GrantsFile {
     #[serde(default)]
     projects: BTreeMap<String, Vec<Granted>>,
+    /// Fields of a newer release, which stay in the file.
+    #[serde(flatten)]
+    others: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Accesses that a graph wants, each with the nodes that want it.
@@ -380,6 +383,17 @@ mod tests {
         assert!(!trust.grants(a).allow(&host("x.org")) && trust.grants(a).allow(&host("y.org")));
         again.revoke(a, None).unwrap();
         assert_eq!(trust.projects().unwrap().keys().collect::<Vec<_>>(), [b]);
+    }
+
+    #[test]
+    fn fields_of_a_newer_release_stay_in_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(Trust::FILE);
+        std::fs::write(&file, r#"{"projects": {}, "people": ["Ada"]}"#).unwrap();
+        Trust::of(dir.path()).allow("/p/a", [host("x.org")]).unwrap();
+        let stored: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        assert_eq!(stored["people"], serde_json::json!(["Ada"]));
+        assert_eq!(stored["projects"].as_object().unwrap().len(), 1);
     }
 
     #[test]
