@@ -261,7 +261,6 @@ def plan(paths, base):
         "interface": ([] if EVERYTHING in related else related) if "interface" in parts else None,
         "stories": sorted(one.removeprefix("file:") for one in wanted) if "stories" in parts and wanted else None,
         "window": "window" in parts,
-        "known": len(stories.ran),
         "packages": len(crates.folders) + 1,
     }
 
@@ -279,13 +278,13 @@ def explain(chosen, paths):
         print("Rust, in part: ", ", ".join(f"{name} ({' '.join(programs[name])})" for name in sorted(some)))
     left = chosen["packages"] - len(programs)
     interface = "nothing" if chosen["interface"] is None else "all unit tests" if not chosen["interface"] else "unit tests that reach what changed"
-    stories = "none" if chosen["stories"] is None else "all" if EVERYTHING in chosen["stories"] else f"{len(chosen['stories'])} of {chosen['known']}"
+    stories = "none" if chosen["stories"] is None else "all" if EVERYTHING in chosen["stories"] else f"{len(chosen['stories'])} files or stories"
     print(f"Interface:      {interface}\nStories:        {stories}\nWindow:         {'yes' if chosen['window'] else 'no'}")
     out = [f"the tests of {left} packages"] if left else []
     out += [name for name, there in (("the interface", chosen["interface"]), ("the stories", chosen["stories"])) if there is None]
     out += [] if chosen["window"] else ["the window"]
     if chosen["stories"] and EVERYTHING not in chosen["stories"]:
-        out.append(f"{chosen['known'] - len(chosen['stories'])} stories that run nothing of it")
+        out.append("the stories that run nothing of it")
     print("Left out:      ", ", ".join(out) or "nothing")
 
 

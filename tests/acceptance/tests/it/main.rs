@@ -4,6 +4,7 @@
 
 mod backends;
 mod boundaries;
+mod changed;
 mod crash;
 mod features;
 mod finding;
