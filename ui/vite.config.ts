@@ -59,7 +59,16 @@ export default defineConfig({
     pool: "threads",
     projects: [
       // The start of a thread costs more than most files: they share some, and `fresh.ts` makes their modules anew.
-      { extends: true, test: { name: "plain", include: TESTS, exclude: drawn, isolate: false, setupFiles: ["src/test/fresh.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "plain",
+          include: TESTS,
+          exclude: drawn,
+          isolate: false,
+          setupFiles: ["src/test/fresh.ts"],
+        },
+      },
       // A document keeps listeners of modules that are gone.
       { extends: true, test: { name: "drawn", include: drawn, environment: "jsdom" } },
     ],

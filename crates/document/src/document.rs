@@ -115,7 +115,7 @@ impl Document {
                         "Correct the text there, or take back an earlier version of the file. Nothing is written over it."
                     ),
                 );
-                return (Self::unreadable(text), vec![diagnostic]);
+                return (Self::text_only(text), vec![diagnostic]);
             }
         };
         let Json::Object(members) = parsed.value else {
@@ -128,7 +128,7 @@ impl Document {
                 ),
                 text!("Open another file, or put the graph between { and }. Nothing is written over it."),
             );
-            return (Self::unreadable(text), vec![diagnostic]);
+            return (Self::text_only(text), vec![diagnostic]);
         };
         let mut document = Self::from_members(members);
         let mut diagnostics: Vec<_> = parsed
@@ -141,7 +141,8 @@ impl Document {
         (document, diagnostics)
     }
 
-    pub(crate) fn unreadable(text: &str) -> Self {
+    /// Creates a document that holds a text and no records, as of a file that is no graph.
+    pub fn text_only(text: &str) -> Self {
         Self {
             head: Json::Object(Map::new()),
             sections: Default::default(),
@@ -152,7 +153,7 @@ impl Document {
     }
 
     fn from_members(members: Map<String, Json>) -> Self {
-        let mut document = Self::unreadable("");
+        let mut document = Self::text_only("");
         document.source = None;
         document.order = members.keys().cloned().collect();
         let mut head = Map::new();
@@ -221,6 +222,24 @@ impl Document {
     /// Returns the text of a file that could not be read. While there is one, saving would lose it.
     pub fn source(&self) -> Option<&str> {
         self.source.as_deref()
+    }
+
+    /// Returns whether the records are those of a graph: they name its format, or nodes by their names. JSON of other
+    /// programs has records too, which mean something else.
+    pub fn is_graph(&self) -> bool {
+        let nodes = Section::Nodes as usize;
+        match self.head().get("format").and_then(Json::as_str) {
+            // Of a newer release, too.
+            Some(format) => format
+                .strip_prefix("superstep/")
+                .is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit())),
+            None => self.present[nodes] || !self.sections[nodes].is_empty(),
+        }
+    }
+
+    /// Returns the text that stands in the file, or is to be written there.
+    pub fn file_text(&self) -> String {
+        self.source.clone().unwrap_or_else(|| self.to_text())
     }
 
     /// Returns all records with their ids: the head, then keys, nodes, edges and positions, each in the order of the

@@ -142,7 +142,7 @@ impl Patch {
 impl Document {
     /// Creates a document from records, as a client or an autosave holds them.
     pub fn from_records(records: impl IntoIterator<Item = (String, Json)>) -> Result<Self, PatchError> {
-        let mut document = Self::unreadable("");
+        let mut document = Self::text_only("");
         document.restore_source(None);
         for (id, value) in records {
             if id == "doc" {

@@ -4,6 +4,7 @@
  */
 import { ReactFlowProvider } from "@xyflow/react";
 import { useEffect, useMemo, useState } from "react";
+import { ALL_LINES, CodeEditor } from "../components/CodeEditor";
 import { Spinner } from "../components/Spinner";
 import { useRuns } from "../debugger/model/runStore";
 import { useStatus } from "../debugger/model/status";
@@ -38,6 +39,7 @@ export function VersionCanvas({ version }: { version: ShownVersion }) {
     return other.content === null ? null : unionOf(older, recordsOf(other.content));
     // Asked for again with each change of the document.
   }, [content, compare, now, against, other.content]);
+  const text = content?.text;
   const [scene, setScene] = useState<{ of: unknown; scene: Scene } | null>(null);
   useEffect(() => {
     if (drawn === null) return undefined;
@@ -56,12 +58,25 @@ export function VersionCanvas({ version }: { version: ShownVersion }) {
       data-compare={compare || undefined}
     >
       {problem && <ProblemNote problem={problem} />}
-      {!problem && scene === null && (
+      {text !== undefined && (
+        <CodeEditor
+          value={text}
+          onChange={() => {}}
+          mode="json"
+          readOnly
+          lineNumbers
+          maxLines={ALL_LINES}
+          className="h-full overflow-auto"
+          aria-label={t("fileText.label")}
+          data-testid={versionsIds.text}
+        />
+      )}
+      {!problem && text === undefined && scene === null && (
         <div className="grid h-full place-items-center text-text-3">
           <Spinner label={t("versions.reading")} />
         </div>
       )}
-      {!problem && drawn && scene?.of === drawn && (
+      {!problem && text === undefined && drawn && scene?.of === drawn && (
         <ReactFlowProvider>
           <StillGraph
             key={`${version.id} ${against?.id ?? ""}`}

@@ -81,9 +81,12 @@ export function sayForeign(builder: Builder): void {
   showToast({
     tone: "info",
     text: t("foreign.is", { builder: builderName(builder) }),
-    detail: t(HELP[builder] ?? "foreign.help"),
+    detail: foreignHelp(builder),
   });
 }
+
+/** What can be done with it here. */
+export const foreignHelp = (builder: Builder): string => t(HELP[builder] ?? "foreign.help");
 
 export function duplicateSelection(): void {
   const { nodes } = useSession.getState().selection;

@@ -49,6 +49,9 @@ export interface CodeEditorProps {
   "data-testid"?: string;
 }
 
+/** For `maxLines` of an editor that what is around it scrolls. */
+export const ALL_LINES = 1_000_000;
+
 const NO_KEYS: readonly KeyInfo[] = [];
 const NO_NAMES: readonly Variable[] = [];
 const NO_NOTICES: readonly string[] = [];

@@ -10,13 +10,20 @@ import type { Mark } from "./history";
 import { keepSteps } from "./kept-steps";
 import { PatchError, same, type Patch, type PatchOp } from "./patch";
 import type { Json } from "./types";
-import { doc } from "./store";
+import { doc, useDocumentState } from "./store";
 import { currentHistory, historyOf, sync, keeper, published, adopt } from "./open-graph";
 
 /**
  * The host changed the document itself (a restored version): takes it over as one step that undo takes back.
  */
 export function replaceDocument(view: GraphView, name: string): void {
+  if (view.text !== undefined || useDocumentState.getState().text !== null) {
+    // Steps lead from graph to graph; what was there before is among the versions.
+    currentHistory().clear();
+    adopt(view);
+    published();
+    return;
+  }
   const before = new Map(doc.records().map((record) => [record.id, record.value]));
   const ops: PatchOp[] = [];
   const after = new Map(view.records.map((record) => [record.id, record.value as Json]));
@@ -54,6 +61,10 @@ export function edit(
 ): boolean {
   const patch = typeof change === "function" ? change(doc) : change;
   if (patch.ops.length === 0) return false;
+  if (useDocumentState.getState().text !== null) {
+    showToast({ tone: "problem", text: t("fileText.noEdit", { name }), detail: t("fileText.noEditHelp") });
+    return false;
+  }
   try {
     const done = doc.apply(patch);
     currentHistory().record(name, done, options.merge ?? null);

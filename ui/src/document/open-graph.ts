@@ -98,6 +98,7 @@ export function adopt(view: GraphView): void {
     sampleInput: view.sampleInput,
     readme: view.readme ?? null,
     recoveredAt: view.recoveredAt ?? null,
+    text: view.text ?? null,
   });
   takeChecked(view);
 }
@@ -199,8 +200,11 @@ export async function lookElsewhere(): Promise<void> {
     if (RpcProblem.from(problem).code === "not-found") await reopenGraph().catch(showProblem);
     return;
   }
-  if (sync.graphId !== graphId || !sync.settled || sync.rev !== rev) return;
-  if (view.rev !== rev) takeElsewhere(view, null);
+  if (sync.graphId !== graphId || !sync.settled || sync.rev !== rev || typed !== null) return;
+  if (view.rev !== rev && (view.text ?? useDocumentState.getState().text) !== null) {
+    adopt(view);
+    published();
+  } else if (view.rev !== rev) takeElsewhere(view, null);
   else {
     if (view.savedRev !== sync.savedRev) sync.saved(view.savedRev);
     takeChecked(view);
@@ -246,6 +250,7 @@ async function findAgain(): Promise<void> {
 }
 
 function takeOver(view: GraphView, touched: ReadonlySet<string>): void {
+  if (view.text !== undefined) return openGraph(view);
   const records = view.records as { id: string; value: Json }[];
   const { patch, foreign } = carryOver(records, doc.records(), touched);
   const before = sync.graphId;
@@ -291,8 +296,61 @@ export function forgetGraph(graphId: string): void {
 }
 
 /** Sends pending edits; resolves when the host has them all. */
-export function flush(): Promise<void> {
-  return sync.flush();
+export async function flush(): Promise<void> {
+  // Both begin now: another graph may be shown in a moment.
+  await Promise.all([sync.flush(), sendTyped()]);
+}
+
+/** The text of a file that is no graph, as it was typed and not sent yet. */
+let typed: {
+  readonly graphId: string;
+  readonly text: string;
+  readonly timer: ReturnType<typeof setTimeout>;
+} | null = null;
+let sending: Promise<void> = Promise.resolve();
+
+const TYPED_MS = 300;
+
+/** Takes the text that a person makes of a file that is no graph; it is sent a moment after the last letter. */
+export function typeText(text: string): void {
+  const { graphId } = sync;
+  if (graphId === null) return;
+  clearTimeout(typed?.timer);
+  typed = { graphId, text, timer: setTimeout(() => void sendTyped(), TYPED_MS) };
+  useDocumentState.setState({ text, dirty: true });
+}
+
+function sendTyped(): Promise<void> {
+  sending = sending.then(async () => {
+    if (typed === null) return;
+    const { graphId, text, timer } = typed;
+    clearTimeout(timer);
+    typed = null;
+    // Another graph may be shown by now; the revision is that of the text then.
+    const shown = () => sync.graphId === graphId;
+    try {
+      const baseRev = shown() ? sync.rev : (await rpc("graph.get", { graphId })).rev;
+      const applied = await rpc("graph.writeText", { graphId, baseRev, text });
+      if (!shown()) return;
+      sync.open(graphId, applied.rev, sync.savedRev, []);
+      takeChecked(applied);
+    } catch (thrown) {
+      showProblem(thrown);
+      if (RpcProblem.from(thrown).code === "conflict" && shown()) adopt(await rpc("graph.get", { graphId }));
+    }
+    if (shown()) published();
+  });
+  return sending;
+}
+
+/** What was no graph may be one, now that its text is saved. */
+export async function readSavedText(graphId: string): Promise<void> {
+  if (useDocumentState.getState().text === null) return;
+  const view = await rpc("graph.get", { graphId });
+  if (sync.graphId !== graphId || typed !== null) return;
+  history.clear();
+  adopt(view);
+  published();
 }
 
 /** Says that the file now holds `savedRev`, after `graph.save`. */
@@ -310,7 +368,10 @@ export function followDiagnostics(): () => void {
   return subscribe(
     (events) => {
       for (const event of events) {
-        if (event.type === "diagnostics" && event.graphId === sync.graphId) takeChecked(event);
+        if (event.type !== "diagnostics" || event.graphId !== sync.graphId) continue;
+        takeChecked(event);
+        // Another program wrote the file.
+        if (event.rev > sync.rev) void lookElsewhere();
       }
     },
     () => {

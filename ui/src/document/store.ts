@@ -9,6 +9,7 @@ import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
 import { create } from "zustand";
 import type { Applied } from "../ipc/bindings/Applied";
 import type { Diagnostic } from "../ipc/bindings/Diagnostic";
+import { splitPath } from "../lib/path";
 import { useSession, type Selection } from "../state/session";
 import { GraphDocument } from "./document";
 import { errorTarget } from "./error-ways";
@@ -36,6 +37,8 @@ interface DocumentState {
   readonly sampleInput: unknown;
   readonly readme: string | null;
   readonly recoveredAt: string | null;
+  /** Of a file that is no graph: its text, which is all that can be edited. */
+  readonly text: string | null;
 }
 
 export const CLOSED: DocumentState = {
@@ -54,6 +57,7 @@ export const CLOSED: DocumentState = {
   sampleInput: undefined,
   readme: null,
   recoveredAt: null,
+  text: null,
 };
 
 export const useDocumentState = create<DocumentState>(() => CLOSED);
@@ -146,10 +150,12 @@ export function useGraphMeta(): GraphMeta {
   const dirty = useDocumentState((state) => state.dirty);
   const saving = useDocumentState((state) => state.saving);
   const rev = useDocumentState((state) => state.rev);
+  const isText = useDocumentState((state) => state.text !== null);
   return useMemo(() => {
     void head;
-    return { graphId, name: doc.name, path, dirty, saving, rev };
-  }, [head, graphId, path, dirty, saving, rev]);
+    const name = isText && path !== null ? splitPath(path).name : doc.name;
+    return { graphId, name, path, dirty, saving, rev };
+  }, [head, graphId, path, dirty, saving, rev, isText]);
 }
 
 /** Names of the steps that undo and redo would take. */

@@ -175,6 +175,7 @@ import type { WhatIfRef } from "./bindings/WhatIfRef";
 import type { WhatIfView } from "./bindings/WhatIfView";
 import type { WithdrawQuestion } from "./bindings/WithdrawQuestion";
 import type { WithinView } from "./bindings/WithinView";
+import type { WriteText } from "./bindings/WriteText";
 
 /** Every command: its request and its response. */
 export interface Commands {
@@ -187,6 +188,7 @@ export interface Commands {
   "graph.get": [GraphRef, GraphView];
   "graph.apply": [ApplyPatch, Applied];
   "graph.save": [SaveGraph, Saved];
+  "graph.writeText": [WriteText, Applied];
   "graph.revert": [GraphRef, GraphView];
   "graph.close": [CloseGraph, Empty];
   "graph.versions": [GraphRef, GraphVersions];

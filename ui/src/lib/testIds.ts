@@ -1,5 +1,6 @@
 /** Stable `data-testid` values, one list per area, used by components and tests alike. */
 export { debugIds } from "./testIds/debug";
+export { fileTextIds } from "./testIds/file-text";
 export { findIds } from "./testIds/find";
 export { forksIds } from "./testIds/forks";
 export { formsIds } from "./testIds/forms";

@@ -10,6 +10,7 @@ import { isOne, listed, number, type Join } from "./intl";
 import { code } from "./texts/code";
 import { commandNames } from "./texts/command-names";
 import { debug } from "./texts/debug";
+import { fileText } from "./texts/file-text";
 import { find } from "./texts/find";
 import { forks } from "./texts/forks";
 import { forms } from "./texts/forms";
@@ -36,6 +37,7 @@ import { wires } from "./texts/wires";
 export const english = {
   ...shell,
   ...code,
+  ...fileText,
   ...find,
   ...git,
   ...forms,

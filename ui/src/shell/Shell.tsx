@@ -8,7 +8,7 @@ import { unfitClass, useFitting } from "../components/overflow";
 import { IconButton } from "../components/IconButton";
 import { MoreMenu } from "../components/MoreMenu";
 import { shownLevels, useNested } from "../debugger/model/nested";
-import { useDiagnostics } from "../document/store";
+import { useDiagnostics, useDocumentState } from "../document/store";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
 import { FileDialogs } from "../features/files/FileDialogs";
 import { Inspector } from "../features/inspector/Inspector";
@@ -297,6 +297,7 @@ function GraphOrNested() {
   const version = useVersionOf(graphId);
   const levels = shownLevels(nested, { cursor, use });
   const conflicted = useConflicted();
+  const isText = useDocumentState((state) => state.text !== null);
   if (conflicted) return <Later part="ConflictView" />;
   if (version !== null)
     return (
@@ -305,6 +306,7 @@ function GraphOrNested() {
         <VersionBar version={version} />
       </>
     );
+  if (isText) return <Later part="FileText" key={graphId} />;
   return levels.length > 0 && cursor.threadId !== null ? (
     <Later part="NestedCanvas" threadId={cursor.threadId} path={levels} />
   ) : (

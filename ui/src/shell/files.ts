@@ -2,7 +2,7 @@
 import { setField } from "../document/edits";
 import { doc, useDocumentState } from "../document/store";
 import { edit } from "../document/edit";
-import { flush, lookElsewhere, markSaved, openGraph, settle } from "../document/open-graph";
+import { flush, lookElsewhere, markSaved, openGraph, readSavedText, settle } from "../document/open-graph";
 import { openFileDialog, saveFileDialog } from "../state/file-dialogs";
 import { host, rpc, RpcProblem } from "../ipc/client";
 import { splitPath } from "../lib/path";
@@ -55,13 +55,15 @@ export function saveAs(): Promise<void> {
 }
 
 async function saveSomewhere(graphId: string): Promise<void> {
-  const suggested = `${useSession.getState().appInfo?.graphsDir ?? ""}/${fileName(doc.name)}.json`;
+  const { path: open, text } = useDocumentState.getState();
+  const name = text !== null && open !== null ? splitPath(open).name : `${fileName(doc.name)}.json`;
+  const suggested = `${useSession.getState().appInfo?.graphsDir ?? ""}/${name}`;
   const path = await (host.pickSave ? host.pickSave(suggested) : saveFileDialog(suggested));
   if (path === null) return;
   // A draft that has never been named is called as its file.
-  const name = nameOf(path);
-  if (doc.name === t("shell.newName") && name !== null) {
-    edit(t("shell.edit.renameGraph"), (document) => setField(document, "doc", "/name", name));
+  const words = nameOf(path);
+  if (text === null && doc.name === t("shell.newName") && words !== null) {
+    edit(t("shell.edit.renameGraph"), (document) => setField(document, "doc", "/name", words));
     await flush();
   }
   // Both kinds of dialog have asked before they answer with a file that is there.
@@ -98,6 +100,7 @@ async function store(graphId: string, path: string | undefined, over: Over = {})
     const place = path === undefined ? {} : { path };
     const saved = await rpc("graph.save", { graphId, overwrite, ...seen, ...place });
     markSaved(saved.path, saved.savedRev);
+    await readSavedText(graphId);
     // Edits of another window, which are in the file now, are shown.
     if (saved.savedRev !== useDocumentState.getState().rev) await lookElsewhere();
     return true;

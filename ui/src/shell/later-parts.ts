@@ -3,6 +3,7 @@ export { Dialogs } from "./Dialogs";
 export { NestedCanvas } from "../canvas/NestedCanvas";
 export { VersionCanvas } from "../canvas/VersionCanvas";
 export { ComparePanel } from "../features/compare";
+export { FileText } from "../features/files/FileText";
 export { FindPanel } from "../features/find";
 export { ForksPanel } from "../features/forks";
 export { ChangesPanel, ConflictView } from "../features/git";

@@ -87,6 +87,7 @@ const SHOWS: ReadonlySet<string> = new Set([
   "debug.timeline.forks",
   "debug.timeline.onlyClear",
   "forks.legend",
+  "fileText.versions",
   "forms.inspector.changeKind",
   "overview.show",
   "shell.menu",

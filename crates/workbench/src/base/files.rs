@@ -78,6 +78,12 @@ fn folder_of(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
+/// Returns when a file was changed last and its size in bytes; `None` when it is not there.
+pub(crate) fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let facts = fs::metadata(path).ok()?;
+    Some((facts.modified().ok()?, facts.len()))
+}
+
 /// Writes so that a reader, or a crash, sees either the old file or the new one.
 pub(crate) fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut staged = Staged::begin(path)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use superstep_document::{Document, text};
 use superstep_nodes::document_hash;
 
-use super::opening::read_text;
+use super::opening::{of_file, read_text};
 use super::records;
 use crate::Workbench;
 use crate::base::blocking;
@@ -15,7 +15,7 @@ use crate::wire::{DiskVersion, GraphRef, Problem, Record};
 
 /// Returns the graph of a text; `None` when it holds none.
 fn graph_of(text: &str) -> Option<Vec<Record>> {
-    let (document, _) = Document::parse(text);
+    let (document, _) = of_file(text);
     document.source().is_none().then(|| records(&document))
 }
 

@@ -14,6 +14,7 @@ mod git;
 mod git_history;
 pub(crate) mod graphs;
 mod opening;
+mod outside;
 mod pictures;
 mod replace;
 mod saving;
@@ -38,7 +39,7 @@ use crate::session::{Origin, RanOn, disabled_in, name_of};
 use crate::wire::RunModels;
 use crate::wire::{
     AppEvent, Applied, ApplyPatch, Diagnostic, DynamicTargets, GraphView, Json, Problem, ProblemTexts,
-    Record, Severity,
+    Record, Severity, WriteText,
 };
 use superstep_document::text;
 
@@ -47,6 +48,9 @@ const AUTOSAVE_FIRST: Duration = Duration::from_millis(150);
 const AUTOSAVE_EVERY: Duration = Duration::from_millis(1_000);
 /// A README longer than this is cut.
 const MAX_README: u64 = 256 << 10;
+
+/// Problems of a text that is no graph.
+const OF_NO_GRAPH: [&str; 4] = ["not-json", "not-an-object", "not-a-graph", "conflict-marks"];
 
 /// The documents of this process.
 #[derive(Debug, Default)]
@@ -85,6 +89,7 @@ struct DocumentState {
     /// The text that the first change since the last save replaced, until it is among the earlier versions.
     before: Option<String>,
     last_autosave: Option<Instant>,
+    file: outside::FileLook,
     /// Why the last autosave failed; shown among the problems until one succeeds.
     unkept: Option<Problem>,
     closed: bool,
@@ -98,9 +103,10 @@ struct Findings {
 }
 
 impl Findings {
-    fn event(self, graph_id: &str) -> AppEvent {
+    fn event(self, graph_id: &str, rev: u32) -> AppEvent {
         AppEvent::Diagnostics {
             graph_id: graph_id.to_owned(),
+            rev,
             diagnostics: self.diagnostics,
             leads: self.leads,
         }
@@ -216,6 +222,9 @@ impl OpenDocument {
             recovered_at: state.recovered_at.clone(),
             sample_input,
             readme,
+            text: (state.document.source())
+                .filter(|_| conflict::diagnostic(&state.document).is_none())
+                .map(str::to_owned),
         }
     }
 
@@ -259,7 +268,7 @@ impl Subject {
         let of_text = self
             .of_text
             .iter()
-            .filter(|d| unreadable || !matches!(d.code, "not-json" | "not-an-object" | "conflict-marks"));
+            .filter(|d| unreadable || !OF_NO_GRAPH.contains(&d.code));
         let mut found = Findings {
             diagnostics: of_text.map(wire_diagnostic).collect(),
             leads: DynamicTargets::new(),
@@ -292,9 +301,17 @@ impl DocumentState {
         }
     }
 
-    /// Returns what is shown among the problems: what the check found, and an autosave that failed.
+    /// Returns what is shown among the problems: what the check found, an autosave that failed, and a file that another
+    /// program wrote.
     fn shown(&self) -> Findings {
         let mut found = self.found.clone();
+        if self.file.is_other {
+            let message =
+                text!("The file was changed by another program, and there are unsaved changes here.");
+            let remedy = text!("Save the graph: the changes are joined, and what both changed is asked.");
+            let warning = superstep_document::Diagnostic::warning("changed-outside", "doc", message, remedy);
+            found.diagnostics.push(wire_diagnostic(&warning));
+        }
         found.diagnostics.extend(self.unkept.as_ref().map(|problem| {
             let cause = problem.message_text();
             let message = text!("Unsaved changes could not be kept: {cause}", cause);
@@ -313,7 +330,7 @@ impl DocumentState {
             saved_at: files::now(),
             base: self.disk.clone(),
             instance: instance.to_owned(),
-            text: self.document.to_text(),
+            text: self.document.file_text(),
         }
     }
 }
@@ -385,10 +402,46 @@ impl Workbench {
         });
         let patch = Patch { ops: ops.collect() };
         self.change(&open, Some(request.base_rev), |document| {
+            // Of a file with conflict marks the sides are known, and a patch joins them.
+            if document.source().is_some() && conflict::diagnostic(document).is_none() {
+                return Err(Problem::new(
+                    "not-a-graph",
+                    text!("The file is no graph, so there is nothing to edit in it."),
+                )
+                .remedy(text!("Correct its text, or make a new graph.")));
+            }
             document.apply(&patch).map(|_| ()).map_err(|error| {
                 Problem::new(error.code(), error.to_string())
                     .remedy(text!("The graph is loaded again; repeat the edit."))
             })
+        })
+        .await
+    }
+
+    /// Takes over the text that a person made of a file that is no graph. It is one when it is saved.
+    pub(crate) async fn graph_write_text(self: &Arc<Self>, request: WriteText) -> Result<Applied, Problem> {
+        let open = self.document(&request.graph_id)?;
+        if request.text.len() as u64 > superstep_nodes::files::LARGEST_GRAPH {
+            return Err(Problem::invalid(text!("The text is larger than 64 MB."))
+                .remedy(text!("Shorten it, or edit the file in another program.")));
+        }
+        let text = request.text;
+        let (_, of_text) = blocking({
+            let text = text.clone();
+            move || opening::of_file(&text)
+        })
+        .await?;
+        self.change_open(&open, Some(request.base_rev), |state| {
+            if state.document.source().is_none() {
+                return Err(Problem::new(
+                    "conflict",
+                    text!("The file is a graph, which has no text of its own here."),
+                )
+                .remedy(text!("The graph is loaded again; repeat the edit.")));
+            }
+            state.document = Document::text_only(&text);
+            state.of_text = of_text;
+            Ok(())
         })
         .await
     }
@@ -400,6 +453,16 @@ impl Workbench {
         base_rev: Option<u32>,
         edit: impl FnOnce(&mut Document) -> Result<(), Problem>,
     ) -> Result<Applied, Problem> {
+        self.change_open(open, base_rev, |state| edit(&mut state.document))
+            .await
+    }
+
+    async fn change_open(
+        self: &Arc<Self>,
+        open: &Arc<OpenDocument>,
+        base_rev: Option<u32>,
+        edit: impl FnOnce(&mut DocumentState) -> Result<(), Problem>,
+    ) -> Result<Applied, Problem> {
         {
             let mut state = open.state.lock();
             if base_rev.is_some_and(|base| base != state.rev) {
@@ -410,13 +473,8 @@ impl Workbench {
                 .remedy(text!("The graph is loaded again; repeat the edit.")));
             }
             // What the first change replaces is kept as a version to go back to; of an unreadable file that is its text.
-            let before = (state.rev == state.saved_rev).then(|| {
-                state
-                    .document
-                    .source()
-                    .map_or_else(|| state.document.to_text(), str::to_owned)
-            });
-            edit(&mut state.document)?;
+            let before = (state.rev == state.saved_rev).then(|| state.document.file_text());
+            edit(&mut state)?;
             state.rev += 1;
             state.before = before.or(state.before.take());
             if !state.timer {
@@ -458,9 +516,9 @@ impl Workbench {
     pub(crate) fn check_again(&self) {
         for open in self.documents.all() {
             let before = open.state.lock().shown();
-            let (_, found) = self.check_here(&open);
+            let (rev, found) = self.check_here(&open);
             if found != before {
-                self.hub.publish(found.event(&open.id));
+                self.hub.publish(found.event(&open.id, rev));
             }
         }
     }

@@ -39,7 +39,7 @@ impl Workbench {
         unsaved: Unsaved,
         file: Option<(PathBuf, Option<&str>)>,
     ) -> Arc<OpenDocument> {
-        let (document, of_text) = Document::parse(&unsaved.text);
+        let (document, of_text) = of_file(&unsaved.text);
         let (path, disk) = file.unzip();
         let disk_hash = disk
             .flatten()
@@ -67,6 +67,7 @@ impl Workbench {
                 timer: false,
                 before: None,
                 last_autosave: None,
+                file: Default::default(),
                 unkept: None,
                 closed: false,
             },
@@ -103,6 +104,7 @@ impl Workbench {
             timer: false,
             before: None,
             last_autosave: None,
+            file: Default::default(),
             unkept: None,
             closed: false,
         };
@@ -195,6 +197,7 @@ impl Workbench {
                         timer: false,
                         before: None,
                         last_autosave: None,
+                        file: Default::default(),
                         unkept: None,
                         closed: false,
                     },
@@ -224,7 +227,7 @@ impl Workbench {
         let _io = open.io.lock().await;
         let (path, slot, current) = {
             let state = open.state.lock();
-            (state.path.clone(), state.slot.clone(), state.document.to_text())
+            (state.path.clone(), state.slot.clone(), state.document.file_text())
         };
         let path = path.ok_or_else(|| {
             Problem::new("path-needed", text!("The graph has no file yet."))
@@ -240,18 +243,7 @@ impl Workbench {
             Ok::<_, Problem>(text)
         })
         .await??;
-        {
-            let (document, of_text) = of_file(&text);
-            let mut state = open.state.lock();
-            state.disk = Some(Fingerprint::of(&text));
-            state.disk_hash = Some(document_hash(&document));
-            state.document = document;
-            state.of_text = of_text;
-            state.rev += 1;
-            state.saved_rev = state.rev;
-            state.before = None;
-            state.recovered_at = None;
-        }
+        open.state.lock().take_file(&text);
         self.check_open(&open).await?;
         Ok(open.view())
     }
@@ -305,13 +297,23 @@ impl Workbench {
     }
 }
 
-/// Parses the text of a graph file, with the problems that only the text shows; conflict marks are the one that counts.
-fn of_file(text: &str) -> (Document, Vec<Diagnostic>) {
+/// Parses the text of a graph file, with the problems that only the text shows; conflict marks are the one that counts. Of
+/// a file that is no graph the text is all there is.
+pub(super) fn of_file(text: &str) -> (Document, Vec<Diagnostic>) {
     let (document, of_text) = Document::parse(text);
-    match conflict::diagnostic(&document) {
-        Some(conflict) => (document, vec![conflict]),
-        None => (document, of_text),
+    if let Some(conflict) = conflict::diagnostic(&document) {
+        return (document, vec![conflict]);
     }
+    if document.source().is_some() || document.is_graph() {
+        return (document, of_text);
+    }
+    let other = Diagnostic::error(
+        "not-a-graph",
+        "doc",
+        text!("The file is JSON, and no graph: it has no `format` of Superstep and no nodes by their names."),
+        text!("Open another file, or write a graph in its place. Nothing else is written over it."),
+    );
+    (Document::text_only(text), vec![other])
 }
 
 /// Parses a graph that came as text and has no file to return to: what cannot be read as one is refused, other problems

@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::OpenDocument;
-use super::opening::{graph_file, read_text};
+use super::conflict;
+use super::opening::{graph_file, of_file, read_text};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
@@ -148,10 +149,10 @@ impl Workbench {
             let failed = written.as_ref().err().cloned();
             let changed = failed.is_some() != state.unkept.is_some();
             state.unkept = failed;
-            changed.then(|| state.shown())
+            changed.then(|| (state.rev, state.shown()))
         };
-        if let Some(found) = changed {
-            self.hub.publish(found.event(&open.id));
+        if let Some((rev, found)) = changed {
+            self.hub.publish(found.event(&open.id, rev));
         }
         written
     }
@@ -170,7 +171,10 @@ impl Workbench {
         let _io = open.io.lock().await;
         let (text, hash, rev, old_path, disk, old_slot, before) = {
             let state = open.state.lock();
-            if state.document.source().is_some() {
+            // Of no graph only the text is saved, and of marks that nobody has resolved nothing.
+            let is_text =
+                state.document.source().is_some() && conflict::diagnostic(&state.document).is_none();
+            if !is_text && !state.document.is_graph() {
                 return Err(Problem::new(
                     "unreadable-file",
                     text!("The file is not a graph, so there is nothing to save over it."),
@@ -178,7 +182,7 @@ impl Workbench {
                 .remedy(text!("Correct the file in a text editor, or make a new graph.")));
             }
             (
-                state.document.to_text(),
+                state.document.file_text(),
                 document_hash(&state.document),
                 state.rev,
                 state.path.clone(),
@@ -213,16 +217,26 @@ impl Workbench {
             old_slot,
             instance: self.instance.clone(),
         };
-        blocking(move || file.write()).await??;
+        // What was no graph may have become one.
+        let read_again = blocking(move || {
+            let read_again = of_file(&file.text);
+            file.write().map(|()| read_again)
+        })
+        .await??;
         let (name, clean) = {
             let mut state = open.state.lock();
             state.path = Some(path.clone());
             state.slot = slot.clone();
             state.disk = Some(fingerprint);
+            state.file = Default::default();
             state.disk_hash = Some(hash);
             state.saved_rev = rev;
             state.before = None;
-            state.of_text.clear();
+            if state.document.source().is_some() && state.rev == rev {
+                (state.document, state.of_text) = read_again;
+            } else {
+                state.of_text.clear();
+            }
             state.recovered_at = None;
             (name_of(&state.document, Some(&path)), state.rev == rev)
         };

@@ -13,6 +13,7 @@ use superstep_nodes::{GraphSources, document_hash};
 
 use super::autosave::{AutosaveSlot, Named};
 use super::git_history::{blob_of, blob_text};
+use super::opening::of_file;
 use super::{OpenDocument, records};
 use crate::Workbench;
 use crate::base::blocking;
@@ -209,7 +210,8 @@ impl Workbench {
             };
             GraphVersions {
                 versions: with_copies(of_threads, &slot),
-                current: document_hash(&document),
+                // As the copies name theirs.
+                current: document_hash(&Document::parse(&document.file_text()).0),
                 unread,
             }
         })
@@ -265,21 +267,16 @@ impl Workbench {
                 true => differences(&sources, &this.consists_of(&open.source()).sources),
                 false => Default::default(),
             };
-            let document = sources.document();
-            if document.source().is_some() {
-                return Err(
-                    Problem::new("unreadable-file", text!("That version is not a graph."))
-                        .remedy(text!("Choose another version.")),
-                );
-            }
-            Ok(VersionContent {
+            let (document, _) = of_file(&sources.document);
+            VersionContent {
                 records: records(&document),
+                text: document.source().map(str::to_owned),
                 files,
                 packages,
                 redacted: sources.redacted,
-            })
+            }
         })
-        .await?
+        .await
     }
 
     pub(crate) async fn graph_name_version(
@@ -288,7 +285,7 @@ impl Workbench {
     ) -> Result<GraphVersions, Problem> {
         let open = self.document(&request.graph_id)?;
         let (text, at) = match &request.id {
-            None => (open.state.lock().document.to_text(), None),
+            None => (open.state.lock().document.file_text(), None),
             Some(id) => {
                 let known = self.graph_versions(GraphRef {
                     graph_id: request.graph_id.clone(),
@@ -334,13 +331,7 @@ impl Workbench {
     pub(crate) async fn graph_restore(self: &Arc<Self>, request: RestoreGraph) -> Result<GraphView, Problem> {
         let open = self.document(&request.graph_id)?;
         let sources = self.version_sources(&open, &request.version).await?;
-        let (restored, _) = Document::parse(&sources.document);
-        if restored.source().is_some() {
-            return Err(
-                Problem::new("unreadable-file", text!("That version is not a graph."))
-                    .remedy(text!("Choose another version.")),
-            );
-        }
+        let (restored, of_text) = of_file(&sources.document);
         if sources.redacted {
             return Err(Problem::new(
                 "version-redacted",
@@ -350,12 +341,12 @@ impl Workbench {
         }
         let (slot, current) = {
             let state = open.state.lock();
-            (state.slot.clone(), state.document.to_text())
+            (state.slot.clone(), state.document.file_text())
         };
         // The way back from going back.
         let _ = blocking(move || slot.keep(&current)).await;
-        self.change(&open, None, |document| {
-            *document = restored;
+        self.change_open(&open, None, |state| {
+            (state.document, state.of_text) = (restored, of_text);
             Ok(())
         })
         .await?;

@@ -1,7 +1,6 @@
 //! What other programs change in the data folder and in the database of threads: looked for several times a second while
 //! somebody listens, and published as one event, upon which interfaces load again what they show.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -10,7 +9,7 @@ use parking_lot::Mutex;
 use superstep_nodes::ModelSettings;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::blocking;
+use crate::base::{blocking, files};
 use crate::wire::AppEvent;
 use crate::{NamedSecrets, Trust, Workbench, ipc};
 
@@ -87,6 +86,7 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
                 continue;
             }
             ipc::follow(&workbench).await;
+            workbench.look_at_graph_files().await;
             let look = workbench.look(seen.as_ref()).await;
             if let Some(seen) = &seen
                 && *seen != look
@@ -103,11 +103,6 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
             seen = Some(look);
         }
     });
-}
-
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
-    let facts = std::fs::metadata(path).ok()?;
-    Some((facts.modified().ok()?, facts.len()))
 }
 
 impl Workbench {
@@ -127,7 +122,7 @@ impl Workbench {
         };
         let this = self.clone();
         let beside = blocking(move || {
-            let files = FILES.map(|file| stamp(&this.data_dir.join(file)));
+            let files = FILES.map(|file| files::stamp(&this.data_dir.join(file)));
             (this.ledger.changes().ok(), files)
         });
         let (ledger, files) = beside.await.unwrap_or_default();

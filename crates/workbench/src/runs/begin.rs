@@ -170,7 +170,12 @@ impl Workbench {
     /// Returns the graph to run: the one that is named, or the thread's.
     async fn source_of(self: &Arc<Self>, request: &StartRun) -> Result<GraphSource, Problem> {
         match (&request.graph_id, &request.thread_id) {
-            (Some(graph_id), _) => Ok(self.document(graph_id)?.source()),
+            (Some(graph_id), _) => {
+                let open = self.document(graph_id)?;
+                // What another program wrote a moment ago is what runs, unless there are changes here.
+                self.look_at_file(&open, true).await;
+                Ok(open.source())
+            }
             (None, Some(thread_id)) => {
                 let key = self.key_of_thread(thread_id).await?;
                 self.source_by_key(&key)

@@ -17,6 +17,7 @@ macro_rules! for_each_command {
             "graph.get" => graph_get(GraphRef) -> GraphView,
             "graph.apply" => graph_apply(ApplyPatch) -> Applied,
             "graph.save" => graph_save(SaveGraph) -> Saved,
+            "graph.writeText" => graph_write_text(WriteText) -> Applied,
             "graph.revert" => graph_revert(GraphRef) -> GraphView,
             "graph.close" => graph_close(CloseGraph) -> Empty,
             "graph.versions" => graph_versions(GraphRef) -> GraphVersions,

@@ -212,6 +212,8 @@ pub enum AppEvent {
     Diagnostics {
         /// The open document.
         graph_id: String,
+        /// Of this revision; a later one than a window knows of was made without it.
+        rev: u32,
         /// All problems.
         diagnostics: Vec<Diagnostic>,
         /// By node, where it may go without an edge: what its settings name, and its Python function's return annotation.

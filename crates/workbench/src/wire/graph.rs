@@ -105,6 +105,22 @@ pub struct GraphView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub readme: Option<String>,
+    /// Of a file that is no graph: its text, which is all that can be edited. Such a document has no records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub text: Option<String>,
+}
+
+/// `graph.writeText`: the text of a document that is no graph.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct WriteText {
+    /// Which document.
+    pub graph_id: String,
+    /// The revision that the text was made from.
+    pub base_rev: u32,
+    /// At most 64 MB.
+    pub text: String,
 }
 
 /// `graph.new`

@@ -70,6 +70,10 @@ pub struct ReadVersion {
 pub struct VersionContent {
     /// Every record, in file order.
     pub records: Vec<Record>,
+    /// Of a version that is no graph: its text. It has no records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub text: Option<String>,
     /// Other files that it consists of, with how they differ now.
     pub files: Vec<VersionFile>,
     /// Python packages whose version differs now.

@@ -138,17 +138,118 @@ async fn saving_never_writes_over_what_was_not_seen() {
 }
 
 #[tokio::test]
-async fn a_broken_file_opens_with_its_problems_and_is_not_written_over() {
+async fn a_file_that_is_no_graph_opens_as_text_and_only_its_text_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    let path = dir.path().join("file.json");
+    let graph = r#"{"format": "superstep/1", "name": "G", "state": {}, "nodes": {}, "edges": []}"#;
+    let comma = graph.replacen(',', "", 1);
+    for (text, code) in [
+        (comma.as_str(), "not-json"),
+        ("", "not-json"),
+        ("[1, 2, 3]", "not-an-object"),
+        ("\u{feff}\"text\"\r\n", "not-an-object"),
+        (r#"{"hello": 1}"#, "not-a-graph"),
+        ("{}", "not-a-graph"),
+        (
+            r#"{"nodes": [{"typeVersion": 1}], "connections": {}}"#,
+            "not-a-graph",
+        ),
+        (r#"{"nodes": [], "edges": []}"#, "not-a-graph"),
+        (
+            r#"{"graphs": {"agent": "./agent.py:graph"}, "dependencies": ["."]}"#,
+            "not-a-graph",
+        ),
+        (r#"{"format": "other/1", "nodes": {"a": {}}}"#, "not-a-graph"),
+        (
+            r#"{"format": "superstep/clip/1", "nodes": {"a": {}}}"#,
+            "not-a-graph",
+        ),
+    ] {
+        fs::write(&path, text).unwrap();
+        let opened = app.ok("graph.open", json!({"path": path})).await;
+        let id = opened["graphId"].clone();
+        assert_eq!(
+            (&opened["text"], opened["diagnostics"][0]["code"].as_str()),
+            (&json!(text), Some(code))
+        );
+        assert_eq!(opened["records"].as_array().unwrap().len(), 1, "{text}");
+
+        let ops = json!([{"id": "node:a", "from": null, "to": {"kind": "code"}, "at": 0}]);
+        let edit = json!({"graphId": id, "baseRev": 0, "ops": ops});
+        assert_eq!(
+            app.refused("graph.apply", edit).await.code,
+            "not-a-graph",
+            "{text}"
+        );
+        app.ok("graph.save", json!({"graphId": id})).await;
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            text,
+            "saving it changes nothing"
+        );
+
+        // Half corrected it is text still, which a crash does not take.
+        let half = format!("{text} //");
+        let typed = app
+            .ok(
+                "graph.writeText",
+                json!({"graphId": id, "baseRev": 0, "text": half}),
+            )
+            .await;
+        assert_eq!(
+            (&typed["rev"], typed["diagnostics"][0]["severity"].as_str()),
+            (&json!(1), Some("error"))
+        );
+        let stale = json!({"graphId": id, "baseRev": 0, "text": "x"});
+        assert_eq!(app.refused("graph.writeText", stale).await.code, "conflict");
+        app.ok("graph.close", json!({"graphId": id})).await;
+        let again = app.ok("graph.open", json!({"path": path})).await;
+        assert_eq!(
+            (&again["text"], again["recoveredAt"].is_string()),
+            (&json!(half), true)
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "nobody has saved");
+
+        // It is a graph when it is saved as one, and what was there before can be had back, to the byte.
+        let id = again["graphId"].clone();
+        let whole = json!({"graphId": id, "baseRev": again["rev"], "text": graph});
+        let typed = app.ok("graph.writeText", whole).await;
+        assert_eq!(typed["diagnostics"], json!([]), "{typed}");
+        app.ok("graph.save", json!({"graphId": id})).await;
+        assert_eq!(fs::read_to_string(&path).unwrap(), graph);
+        let view = app.ok("graph.get", json!({"graphId": id})).await;
+        assert_eq!((&view["name"], view.get("text")), (&json!("G"), None));
+        let versions = app.ok("graph.versions", json!({"graphId": id})).await;
+        let mut found = Vec::new();
+        for version in versions["versions"].as_array().unwrap() {
+            let read = json!({"graphId": id, "id": version["id"]});
+            let content = app.ok("graph.version", read).await;
+            if content["text"] == text {
+                found.push(version["id"].clone());
+            }
+        }
+        assert_eq!(found.len(), 1, "{text}: {versions}");
+        let back = app
+            .ok("graph.restore", json!({"graphId": id, "version": found[0]}))
+            .await;
+        assert_eq!(back["text"], text);
+        app.ok("graph.save", json!({"graphId": id})).await;
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        app.ok("graph.close", json!({"graphId": id, "discard": true}))
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn a_broken_file_opens_with_its_problems_and_does_not_run() {
     let dir = tempfile::tempdir().unwrap();
     let app = App::open(&dir.path().join("data")).await;
     let path = dir.path().join("broken.json");
     fs::write(&path, "{ \"nodes\": { \"a\": ").unwrap();
     let graph = app.ok("graph.open", json!({"path": path})).await;
     assert_eq!(graph["diagnostics"][0]["code"], "not-json");
-    let refused = app
-        .refused("graph.save", json!({"graphId": graph["graphId"]}))
-        .await;
-    assert_eq!(refused.code, "unreadable-file");
+    app.ok("graph.save", json!({"graphId": graph["graphId"]})).await;
     let run = json!({"graphId": graph["graphId"], "action": {"type": "input", "input": {}}});
     assert_eq!(app.refused("run.start", run).await.code, "graph-invalid");
     assert_eq!(fs::read_to_string(&path).unwrap(), "{ \"nodes\": { \"a\": ");

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use superstep_acceptance::App;
+use superstep_workbench::wire::AppEvent;
 
 /// A graph file of this name.
 fn graph(name: Option<&str>) -> String {
@@ -534,12 +535,13 @@ async fn a_file_that_was_broken_outside_is_taken_back_to_an_earlier_version() {
     assert!(fs::read_to_string(&one).unwrap().contains("\"Two\""));
     // It was saved before the next autosave.
     let kept = app.ok("graph.versions", json!({"graphId": id})).await;
-    let mut refused = 0;
+    let mut broken = 0;
     for version in kept["versions"].as_array().unwrap() {
         let back = json!({"graphId": id, "version": version["id"]});
-        refused += usize::from(app.workbench.call("graph.restore", back).await.is_err());
+        let view = app.ok("graph.restore", back).await;
+        broken += usize::from(view["text"] == "{ \"name\": ");
     }
-    assert_eq!(refused, 1, "the broken text is kept too, and is no graph");
+    assert_eq!(broken, 1, "the broken text is kept too, and comes back as it was");
 }
 
 #[tokio::test]
@@ -604,4 +606,81 @@ async fn a_readme_is_a_file_of_the_project_or_none() {
         let view = opened.await.expect("a pipe is not waited for");
         assert_eq!(view.get("readme"), None, "{}", folder.display());
     }
+}
+
+/// Which revision of the document another program's change of the file led to.
+fn read_again(id: &Value) -> impl Fn(&AppEvent) -> Option<u32> {
+    let id = id.as_str().unwrap().to_owned();
+    move |event| match event {
+        AppEvent::Diagnostics { graph_id, rev, .. } if *graph_id == id => Some(*rev),
+        _ => None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_another_program_wrote_is_read_again_unless_there_are_changes_here() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let path = write(dir.path(), "one.json", "One");
+    let id = open(&app, &path).await["graphId"].clone();
+    let get = json!({"graphId": id});
+
+    write(dir.path(), "one.json", "Outside");
+    let rev = app.until(read_again(&id)).await;
+    let view = app.ok("graph.get", get.clone()).await;
+    assert_eq!(
+        (&view["name"], &view["rev"], &view["savedRev"]),
+        (&json!("Outside"), &json!(rev), &json!(rev))
+    );
+
+    // It is no graph any more, and then one again.
+    fs::write(&path, "{ \"name\": ").unwrap();
+    app.until(read_again(&id)).await;
+    assert_eq!(app.ok("graph.get", get.clone()).await["text"], "{ \"name\": ");
+    write(dir.path(), "one.json", "Third");
+    app.until(read_again(&id)).await;
+    assert_eq!(app.ok("graph.get", get.clone()).await["name"], "Third");
+
+    // Changes here stay, and the file too.
+    rename(&app, &id, "Here").await;
+    write(dir.path(), "one.json", "There");
+    let is_said = |event: &AppEvent| match event {
+        AppEvent::Diagnostics { diagnostics, .. } => diagnostics
+            .iter()
+            .any(|d| d.code == "changed-outside")
+            .then_some(()),
+        _ => None,
+    };
+    app.until(is_said).await;
+    assert_eq!(app.ok("graph.get", get.clone()).await["name"], "Here");
+    assert_eq!(
+        app.refused("graph.save", get.clone()).await.code,
+        "changed-on-disk"
+    );
+    assert!(fs::read_to_string(&path).unwrap().contains("There"));
+    app.ok("graph.save", json!({"graphId": id, "overwrite": true}))
+        .await;
+    let view = app.ok("graph.get", get.clone()).await;
+    assert_eq!(
+        (&view["name"], &view["diagnostics"]),
+        (&json!("Here"), &json!([]))
+    );
+    let names = names_of_versions(&app, &id).await;
+    for name in ["One", "Outside", "Third", "There", "Here"] {
+        assert!(names.contains(&name.to_owned()), "{name} is among {names:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_begins_with_what_the_file_holds_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let path = write(dir.path(), "one.json", "One");
+    let id = open(&app, &path).await["graphId"].clone();
+    fs::write(&path, graph(Some("One")).replace("\"1\"", "\"7\"")).unwrap();
+    let (run, _) = app
+        .run(json!({"graphId": id, "action": {"type": "input", "input": {"n": 0}}}))
+        .await;
+    let thread = run["threadId"].as_str().unwrap();
+    assert_eq!(app.state(thread, None).await["n"], 7, "{run}");
 }

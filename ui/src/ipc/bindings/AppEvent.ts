@@ -273,6 +273,10 @@ pins: Pins, } | { "type": "diagnostics",
  */
 graphId: string, 
 /**
+ * Of this revision; a later one than a window knows of was made without it.
+ */
+rev: number, 
+/**
  * All problems.
  */
 diagnostics: Array<Diagnostic>, 

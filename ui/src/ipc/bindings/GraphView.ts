@@ -49,4 +49,8 @@ sampleInput?: any,
 /**
  * The README beside the file.
  */
-readme?: string, };
+readme?: string, 
+/**
+ * Of a file that is no graph: its text, which is all that can be edited. Such a document has no records.
+ */
+text?: string, };

@@ -12,6 +12,10 @@ export type VersionContent = {
  */
 records: Array<Record>, 
 /**
+ * Of a version that is no graph: its text. It has no records.
+ */
+text?: string, 
+/**
  * Other files that it consists of, with how they differ now.
  */
 files: Array<VersionFile>, 

@@ -2,6 +2,7 @@
 export const versionsIds = {
   against: "version-against",
   bar: "version-bar",
+  text: "version-text",
   canvas: "version-canvas",
   commit: (index: number) => `version-commit-${index}`,
   commits: "version-commits",

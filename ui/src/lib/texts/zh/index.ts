@@ -8,6 +8,7 @@ import { backends } from "./backends";
 import { code } from "./code";
 import { commandNames } from "./command-names";
 import { debug } from "./debug";
+import { fileText } from "./file-text";
 import { find } from "./find";
 import { forks } from "./forks";
 import { forms } from "./forms";
@@ -36,6 +37,7 @@ import { wires } from "./wires";
 const texts: Readonly<Record<TextKey, string>> = {
   ...code,
   ...debug,
+  ...fileText,
   ...find,
   ...forks,
   ...forms,

@@ -3,6 +3,19 @@
  * of, so the key is the pattern; `../problems.json` lists all of them.
  */
 export const problems: Readonly<Record<string, string>> = {
+  "The file is JSON, and no graph: it has no `format` of Superstep and no nodes by their names.":
+    "文件是 JSON，但不是图：它既没有 Superstep 的 `format`，也没有按名称列出的节点。",
+  "Open another file, or write a graph in its place. Nothing else is written over it.":
+    "请打开其他文件，或在其位置写入一个图。不会用其他内容覆盖它。",
+  "The file is no graph, so there is nothing to edit in it.": "该文件不是图，因此没有可编辑的内容。",
+  "Correct its text, or make a new graph.": "请更正其文本，或新建一个图。",
+  "The file is a graph, which has no text of its own here.": "该文件是图，在此没有单独的文本。",
+  "The text is larger than 64 MB.": "文本超过 64 MB。",
+  "Shorten it, or edit the file in another program.": "请缩短它，或在其他程序中编辑该文件。",
+  "The file was changed by another program, and there are unsaved changes here.":
+    "文件已被其他程序更改，而这里有未保存的更改。",
+  "Save the graph: the changes are joined, and what both changed is asked.":
+    "请保存图：更改会合并，双方都改动的内容会询问您。",
   "The file is not JSON: {error}.": "文件不是 JSON：{error}。",
   "Correct the text there, or take back an earlier version of the file. Nothing is written over it.":
     "在该处更正文本，或恢复文件的早期版本。文件不会被覆盖。",
@@ -850,7 +863,6 @@ export const problems: Readonly<Record<string, string>> = {
     "更正它，或关闭正则表达式，按原样查找文本。",
   "That version is not there any more.": "该版本已不存在。",
   "Choose another version.": "选择其他版本。",
-  "That version is not a graph.": "该版本不是图。",
   "The name is empty.": "名称为空。",
   "Type a name.": "输入名称。",
   "name a version in": "命名版本于",
