@@ -61,7 +61,7 @@ export function renameKey(doc: GraphDocument, from: string, to: string, kinds: r
   const withKey = (record: JsonObject): JsonObject => {
     if (!isObject(record["config"])) return record;
     const schema: unknown = kinds.find((kind) => kind.kind === record["kind"])?.configSchema;
-    const programs = new Set(programsOf(record, kinds).values());
+    const programs = new Set([...programsOf(record, kinds).values()].map(({ source }) => source));
     let config = renameDeep(record["config"], from, to, programs);
     visitSettings(isObject(schema) ? schema : {}, config, ({ path, field, value }) => {
       const editor = field["x-editor"];

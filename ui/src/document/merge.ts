@@ -90,7 +90,7 @@ function beside(
     const to = uniqueName(doc, "key", key, taken);
     taken.add(to);
     const named = { what: "key", name: key } as const;
-    const programs = usesOf(coming, kinds, {}, named).filter((use) => use.program === true);
+    const programs = usesOf(coming, kinds, {}, named).filter((use) => use.program === true && !use.unsure);
     coming.apply(renameEverywhere(coming, kinds, named, to, programs));
   }
   let names: string[] = [];

@@ -20,7 +20,7 @@ const kinds: NodeKind[] = [
   }),
   kind("set", { set: { type: "object", "x-editor": "assignments" } }),
   kind("code", {
-    javascript: { type: "string", "x-editor": "code" },
+    javascript: { type: "string", "x-editor": "code", "x-language-of": "language" },
     keys: { type: "array", "x-editor": "state-keys" },
   }),
 ];
@@ -99,8 +99,61 @@ describe("uses of a key", () => {
     expect(renamed("state?.total + 1")).toBe('state?.["due date"] + 1');
     expect(renamed("state['total']")).toBe("state['due date']");
     expect(renamed("{ total: 1 }")).toBe('{ "due date": 1 }');
-    expect(renamed("{ total }")).toBe('{ "due date": total }');
   });
+
+  const CASES: readonly (readonly [string, string, string, ("offered" | "ticked")?])[] = [
+    ["javascript", "return { total, other: 1 }", "return { sum_of: total, other: 1 }"],
+    ["javascript", "const { total } = state; return {}", "const { sum_of: total } = state; return {}"],
+    ["javascript", "const { total: t = 2 } = state;", "const { sum_of: t = 2 } = state;"],
+    ["javascript", "state.total += `${state.total}`;", "state.sum_of += `${state.sum_of}`;"],
+    [
+      "javascript",
+      "return state?.['total'] ? { 'total': 1 } : { total() {} }",
+      "return state?.['sum_of'] ? { 'sum_of': 1 } : { total() {} }",
+    ],
+    [
+      "javascript",
+      "return [new Command({ update: { total }, goto: 'a' })]",
+      "return [new Command({ update: { sum_of: total }, goto: 'a' })]",
+    ],
+    ["javascript", "return { payment: { total: 1 } }", "return { payment: { sum_of: 1 } }", "offered"],
+    [
+      "javascript",
+      "const row = { total }; send({ total: 2 })",
+      "const row = { sum_of: total }; send({ sum_of: 2 })",
+      "offered",
+    ],
+    ["javascript", "const f = (x) => ({ total: x })", "const f = (x) => ({ sum_of: x })", "offered"],
+    ["javascript", "const total = order.total; // state.total", "const total = order.total; // state.total"],
+    ["javascript", "const text = 'state.total'; mystate.total", "const text = 'state.total'; mystate.total"],
+    ["python", "return {'total': 1, 'payment': 2}", "return {'sum_of': 1, 'payment': 2}"],
+    [
+      "python",
+      'def node(state):\n    return {"total": state["total"] + state.get(\'total\', 0)}',
+      'def node(state):\n    return {"sum_of": state["sum_of"] + state.get(\'sum_of\', 0)}',
+    ],
+    [
+      "python",
+      "return Command(update={'total': 1}, goto='x')",
+      "return Command(update={'sum_of': 1}, goto='x')",
+    ],
+    ["python", "return {'payment': {'total': 1}}", "return {'payment': {'sum_of': 1}}", "offered"],
+    ["python", "total = 1  # state['total']", "total = 1  # state['total']"],
+  ];
+
+  for (const [language, source, expected, how = "ticked"] of CASES)
+    it(`are found by the syntax of ${language}: ${source}`, () => {
+      const doc = new GraphDocument();
+      doc.reset([
+        { id: "doc", value: { name: "G" } },
+        { id: "key:total", value: { type: "number" } },
+        { id: "node:sum", value: { kind: "code", config: { language, javascript: source } } },
+      ]);
+      const programs = usesOf(doc, kinds, {}, { what: "key", name: "total" }).filter((use) => use.program);
+      expect(programs.some(({ unsure }) => unsure)).toBe(how === "offered");
+      doc.apply(renameEverywhere(doc, kinds, { what: "key", name: "total" }, "sum_of", programs));
+      expect(doc.get("node:sum")).toMatchObject({ config: { javascript: expected } });
+    });
 });
 
 describe("uses of a node", () => {

@@ -7,6 +7,7 @@ import type { Schema } from "../components/schema-form/schema";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import { disabledOf } from "./disabled";
 import type { GraphDocument } from "./document";
+import { keyInProgram, type Language } from "./program-uses";
 import { placesOf, type DynamicTargets, type Schemas } from "./node-references";
 import { visitSettings } from "./settings";
 import { isObject, nodeOf, type Json, type JsonObject } from "./types";
@@ -23,8 +24,18 @@ export interface Use {
   readonly at?: { readonly from: number; readonly to: number };
   /** The text that contains it. */
   readonly text: string;
-  /** In a program: a guess by the looks of it. */
+  /** In a program, where what it makes up while it runs cannot be seen. */
   readonly program?: true;
+  /** It may be a field of something else. */
+  readonly unsure?: true;
+  /** `{ key }` of a program: the word names a variable, too, which keeps its name. */
+  readonly shorthand?: true;
+}
+
+/** A text of a node that is a program. */
+export interface Program {
+  readonly source: string;
+  readonly language: Language;
 }
 
 /** Fields that name a key which is read, not written. */
@@ -49,45 +60,23 @@ function texts(
 }
 
 /** The texts of a node that are programs, by pointer in the record. */
-export function programsOf(record: Json | undefined, kinds: readonly NodeKind[]): Map<string, string> {
+export function programsOf(record: Json | undefined, kinds: readonly NodeKind[]): Map<string, Program> {
   const { kind, config } = nodeOf(record);
   const schema: unknown = kinds.find((each) => each.kind === kind)?.configSchema;
-  const found = new Map<string, string>();
+  const found = new Map<string, Program>();
   visitSettings(isObject(schema) ? (schema as Schema) : {}, config, ({ path, field, value }) => {
-    if (field["x-editor"] === "code" && typeof value === "string")
-      found.set(pointerOf(path, "/config"), value);
+    if (field["x-editor"] !== "code" || typeof value !== "string") return;
+    const of = field["x-language-of"];
+    const language = typeof of === "string" && isObject(config) ? config[of] : field["x-language"];
+    found.set(pointerOf(path, "/config"), {
+      source: value,
+      language: language === "python" ? "python" : "javascript",
+    });
   });
   return found;
 }
 
 const quoteRegex = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-
-interface Found {
-  readonly from: number;
-  readonly to: number;
-  readonly role: "reads" | "writes";
-}
-
-/** Where a program names a key: `state.key` and its like, and fields of an object that it makes. */
-function keyInProgram(source: string, key: string): Found[] {
-  const name = quoteRegex(key);
-  const reads = new RegExp(
-    String.raw`(?<![\w.])state\s*(?:\??\.\s*(${name})(?![\w$])|(?:\?\.)?\[\s*["'](${name})["']\s*\]|\.get\(\s*["'](${name})["'])`,
-    "gd",
-  );
-  const found: Found[] = [];
-  for (const match of source.matchAll(reads)) {
-    const place = match.indices?.[1] ?? match.indices?.[2] ?? match.indices?.[3];
-    if (place) found.push({ from: place[0], to: place[1], role: "reads" });
-  }
-  const writes = new RegExp(String.raw`[{,]\s*(?:(${name})|"(${name})"|'(${name})')\s*(?=[:,}])`, "gd");
-  for (const match of source.matchAll(writes)) {
-    const place = match.indices?.[1] ?? match.indices?.[2] ?? match.indices?.[3];
-    if (place && !found.some(({ from }) => from === place[0]))
-      found.push({ from: place[0], to: place[1], role: "writes" });
-  }
-  return found.sort((a, b) => a.from - b.from);
-}
 
 /** Every use of a state key, its definition first. */
 export function usesOfKey(doc: GraphDocument, kinds: readonly NodeKind[], key: string): Use[] {
@@ -137,9 +126,9 @@ function keyInNode(
       uses.push({ record, pointer: `${pointer}/${token(key)}`, role: "writes", text: key });
   });
   const programs = programsOf(value, kinds);
-  for (const [pointer, source] of programs)
-    for (const { from, to, role } of keyInProgram(source, key))
-      uses.push({ record, pointer, role, at: { from, to }, text: source, program: true });
+  for (const [pointer, { source, language }] of programs)
+    for (const { from, to, ...found } of keyInProgram(source, key, language, kind === "code"))
+      uses.push({ record, pointer, at: { from, to }, text: source, program: true, ...found });
   expressions(config, record, "/config", new Set(programs.keys()));
 }
 
@@ -203,7 +192,7 @@ export function usesOfNode(
         uses.push({ record, pointer: "/disabled/way", role: "names", text: name });
     }
     let seen = false;
-    for (const [pointer, source] of programsOf(value, kinds))
+    for (const [pointer, { source }] of programsOf(value, kinds))
       for (const match of source.matchAll(quoted)) {
         const place = match.indices?.[2];
         if (!place) continue;
@@ -257,13 +246,12 @@ export function renamedAt(text: string, use: Use, to: string): string {
   const { from, to: end } = use.at;
   const before = text.slice(0, from);
   const after = text.slice(end);
+  if (use.shorthand)
+    return `${before}${/^[A-Za-z_]\w*$/.test(to) ? to : JSON.stringify(to)}: ${text.slice(from, end)}${after}`;
   if (/["']$/.test(before)) return before + to.replaceAll(/["'\\]/g, "\\$&") + after;
   if (/^[A-Za-z_]\w*$/.test(to)) return before + to + after;
   const dot = /\??\.\s*$/.exec(before);
   if (dot)
     return `${before.slice(0, dot.index)}${dot[0].startsWith("?") ? "?." : ""}[${JSON.stringify(to)}]${after}`;
-  // `{ key }` names a variable, too.
-  return /^\s*[,}]/.test(after)
-    ? `${before}${JSON.stringify(to)}: ${use.text.slice(from, end)}${after}`
-    : before + JSON.stringify(to) + after;
+  return before + JSON.stringify(to) + after;
 }

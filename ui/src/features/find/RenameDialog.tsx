@@ -28,7 +28,7 @@ function Rename({ named, begin }: { named: Named; begin: string }) {
   const [to, setTo] = useState(begin);
   const uses = useMemo(() => usesOf(doc, knownKinds(), useDocumentState.getState().leads, named), [named]);
   const programs = uses.filter((use) => use.program === true);
-  const [left, setLeft] = useState<ReadonlySet<Use>>(new Set());
+  const [left, setLeft] = useState<ReadonlySet<Use>>(() => new Set(programs.filter(({ unsure }) => unsure)));
   const exact = uses.filter((use) => use.program !== true && use.role !== "definition").length;
   const name = to.trim();
   const problem = renameProblem(doc, named, name);
