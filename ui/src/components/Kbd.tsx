@@ -22,7 +22,9 @@ export function shortcutKeys(keys: string, mac = isMac): string[] {
 const KEY =
   "h-4 min-w-4 rounded-[3px] border border-line-strong bg-surface-1 px-1 text-center font-sans text-2xs/3.5 text-text-2 in-data-[variant=primary]:border-transparent in-data-[variant=primary]:bg-[oklch(0_0_0/0.16)] in-data-[variant=primary]:text-inherit";
 
+/** Nothing for a command without keys. */
 export function Kbd({ keys }: { keys: string }) {
+  if (keys === "") return null;
   return (
     <kbd className="inline-flex shrink-0 gap-0.5">
       {shortcutKeys(keys).map((key, index) => (

@@ -133,6 +133,13 @@ describe("the search for nodes", () => {
     expect(ranked(items, "zzzq")).toEqual([]);
   });
 
+  it("puts a node of the graph before a kind when its name is typed whole", () => {
+    const kind = { title: "Router", text: "", words: ["router"], fit: 9, used: 9 };
+    const node = { title: "router", text: "", words: [], isThere: true };
+    expect(ranked([kind, node], "Router")[0]).toBe(node);
+    expect(ranked([kind, node], "rout")[0]).toBe(kind);
+  });
+
   it("puts what fits and what is used first among what matches as well", () => {
     const equal = (fit: number, used: number): Findable => ({
       title: "Thing",

@@ -13,6 +13,8 @@ export interface Findable {
   readonly category?: readonly string[] | undefined;
   /** More than one node: comes after a kind that matches as well. */
   readonly many?: boolean;
+  /** A node that the graph has: comes before a kind, whatever fits, when its name is typed whole. */
+  readonly isThere?: boolean;
   /** How often it is beside the node that a wire comes from. */
   readonly fit?: number | undefined;
   /** How often it was added. */
@@ -34,6 +36,8 @@ const CATEGORY = 800;
 const MANY = 900;
 const MOST_FIT = 4;
 const MOST_USED = 5;
+/** More than all that breaks ties. */
+const THERE = 100;
 
 function ofWord(word: string, query: string): number {
   const name = plainName(word);
@@ -64,7 +68,8 @@ function scoreOf(item: Findable, query: string): number {
     ...item.words.map((word) => ofWord(word, wanted)),
     ...(item.category ?? []).map((name) => ofCategory(name, wanted)),
   );
-  return best - (item.many === true ? MANY : 0) + weight(item);
+  const there = item.isThere === true && title === TITLE ? THERE : 0;
+  return best - (item.many === true ? MANY : 0) + there + weight(item);
 }
 
 /** The items that match a query, the best first; all of them, by fit and use, without one. */

@@ -36,6 +36,7 @@ export function useEntries({ fromWire, places, onPick, onConnectTo }: NodeSearch
       title,
       text,
       words: NO_WORDS,
+      isThere: true,
       icon,
       run: () => onConnectTo(node),
     });
