@@ -5,7 +5,11 @@
 import { copyNodes, parseClip, pasteClip, type Clip } from "../document/clip";
 import type { Point } from "../document/edits";
 import { doc } from "../document/store";
-import { edit } from "../document/edit";
+import { edit, mark } from "../document/edit";
+import { clashingKeys, pasteWithKeys } from "../document/merge";
+import { undo } from "../document/undo";
+import { usageOf } from "../document/usage";
+import { listed } from "../lib/intl";
 import { builderName, whatIs, type Builder } from "../document/foreign-formats";
 import { t, type TextKey } from "../lib/texts";
 import { useSession } from "../state/session";
@@ -20,7 +24,7 @@ let kept = "";
 
 function selectionText(): string | null {
   const { nodes } = useSession.getState().selection;
-  const clip: Clip = copyNodes(doc, nodes, (name) => scene.position(name));
+  const clip: Clip = copyNodes(doc, nodes, (name) => scene.position(name), usageOf(doc, knownKinds()));
   return Object.keys(clip.nodes).length === 0 ? null : JSON.stringify(clip, null, 2);
 }
 
@@ -46,10 +50,29 @@ export function deleteSelection(name = t("canvas.edit.delete")): void {
 function pasteText(text: string, place: Point, connected = false): boolean {
   const clip = parseClip(text);
   if (!clip) return false;
-  const { patch, names } = pasteClip(doc, clip, scene.filed(place), knownKinds(), {
-    connected,
-  });
-  if (edit(t("canvas.edit.paste"), patch)) useSession.getState().select({ nodes: names });
+  const clashing = clashingKeys(doc, clip);
+  const paste = (shared: boolean) => {
+    const how = { connected, shared };
+    const { patch, names } = pasteWithKeys(doc, clip, scene.filed(place), knownKinds(), how);
+    if (edit(t("canvas.edit.paste"), patch)) useSession.getState().select({ nodes: names });
+  };
+  paste(false);
+  if (clashing.length > 0) {
+    const pasted = mark();
+    const keys = listed([...clashing]);
+    showToast({
+      tone: "info",
+      text: t("canvas.paste.otherKeys", { keys }),
+      detail: t("canvas.paste.otherKeysHelp"),
+      action: {
+        label: t("canvas.paste.useKeys"),
+        run: () => {
+          if (mark() === pasted) undo();
+          paste(true);
+        },
+      },
+    });
+  }
   return true;
 }
 

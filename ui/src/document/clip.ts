@@ -7,6 +7,7 @@ import { type Point, rounded, uniqueName } from "./edits";
 import { withErrorWayNamed } from "./error-ways";
 import { namingKinds, placesOf, withAllowed, withLabels, withNames } from "./node-references";
 import type { Patch } from "./patch";
+import type { Usage } from "./usage";
 import { edgeOf, isObject, positionOf, START, type Json, type JsonObject } from "./types";
 
 export const CLIP_FORMAT = "superstep/clip/1";
@@ -17,15 +18,18 @@ export interface Clip {
   readonly nodes: JsonObject;
   readonly edges: Json[];
   readonly layout: JsonObject;
+  /** State keys that the nodes and their edges read or write, by name. */
+  readonly state?: JsonObject;
   /** Edges that lead in from other nodes, for a paste that keeps them. */
   readonly incoming?: Json[];
 }
 
-/** The nodes and the edges between them, and those that lead in. */
+/** The nodes and the edges between them, and those that lead in; with `usage` the keys that they use as well. */
 export function copyNodes(
   doc: GraphDocument,
   names: readonly string[],
   positions: (name: string) => Point,
+  usage: ReadonlyMap<string, Usage> = new Map(),
 ): Clip {
   const chosen = new Set(names.filter((name) => doc.has(`node:${name}`)));
   const nodes: JsonObject = {};
@@ -37,17 +41,32 @@ export function copyNodes(
   }
   const edges: Json[] = [];
   const incoming: Json[] = [];
+  const copied = new Set([...chosen].map((name) => `node:${name}`));
   for (const edge of doc.names("edge")) {
     const record = doc.get(`edge:${edge}`);
     const view = edgeOf(record);
     const inside = [...view.sources, ...view.targets];
     if (!isObject(record) || inside.length === 0) continue;
     const { id: _own, ...rest } = record;
-    if (inside.every((name) => chosen.has(name))) edges.push(rest);
+    if (inside.every((name) => chosen.has(name))) {
+      edges.push(rest);
+      copied.add(`edge:${edge}`);
+    }
     // A label of a route leads to one node: the way to the copied one stays its own.
     else if (view.form !== "route" && view.targets.every((name) => chosen.has(name))) incoming.push(rest);
   }
-  return { format: CLIP_FORMAT, nodes, edges, layout, ...(incoming.length > 0 && { incoming }) };
+  const used = [...usage].filter(([, { readers, writers }]) =>
+    [...readers, ...writers].some((id) => copied.has(id)),
+  );
+  const state = Object.fromEntries(used.map(([key]) => [key, doc.get(`key:${key}`) ?? {}]));
+  return {
+    format: CLIP_FORMAT,
+    nodes,
+    edges,
+    layout,
+    ...(used.length > 0 && { state }),
+    ...(incoming.length > 0 && { incoming }),
+  };
 }
 
 /** Reads clipboard text; null when it holds nothing of ours. A whole graph file is taken too. */
@@ -59,13 +78,14 @@ export function parseClip(text: string): Clip | null {
     return null;
   }
   if (!isObject(value)) return null;
-  const { format, nodes, edges, layout, incoming } = value;
+  const { format, nodes, edges, layout, state, incoming } = value;
   if (typeof format !== "string" || !format.startsWith("superstep/") || !isObject(nodes)) return null;
   return {
     format: CLIP_FORMAT,
     nodes,
     edges: Array.isArray(edges) ? edges : [],
     layout: isObject(layout) ? layout : {},
+    ...(isObject(state) && { state }),
     ...(Array.isArray(incoming) && { incoming }),
   };
 }

@@ -75,7 +75,47 @@ export function mergeGraph(
   }
   const coming = new GraphDocument();
   coming.reset(records);
-  return how === "update" ? updated(doc, coming, place) : beside(doc, coming, place, kinds);
+  return how === "update" ? updated(doc, coming, place) : beside(doc, coming, place, kinds, { ends: [END] });
+}
+
+/** Keys of a clip that mean something else here. */
+export const clashingKeys = (doc: GraphDocument, clip: Clip): readonly string[] =>
+  clashesOf(doc, keysOf(clip)).keys;
+
+const keysOf = ({ state = {} }: Clip): DocumentRecord[] =>
+  Object.entries(state).map(([name, value]) => ({ id: `key:${name}`, value }));
+
+/**
+ * Pastes with the keys that the nodes use, where they are not there. One that means something else here gets a name of its
+ * own, or with `shared` the nodes use the one that is here.
+ */
+export function pasteWithKeys(
+  doc: GraphDocument,
+  clip: Clip,
+  place: Point,
+  kinds: readonly NodeKind[],
+  { shared = false, connected = false }: { readonly shared?: boolean; readonly connected?: boolean } = {},
+): { patch: Patch; names: string[] } {
+  const coming = new GraphDocument();
+  const records = (section: string, values: JsonObject) =>
+    Object.entries(values).map(([name, value]) => ({ id: `${section}:${name}`, value }));
+  coming.reset([
+    { id: "doc", value: {} },
+    ...keysOf(clip),
+    ...records("node", clip.nodes),
+    ...clip.edges.map((value, index) => ({ id: `edge:${index}`, value })),
+    ...records("layout", clip.layout),
+  ]);
+  return beside(doc, coming, place, kinds, { shared, connected, incoming: clip.incoming ?? [] });
+}
+
+interface Beside {
+  /** See `pasteClip`. */
+  readonly ends?: readonly string[];
+  readonly connected?: boolean;
+  readonly incoming?: Json[];
+  /** A key that means something else here is taken for the one that is here. */
+  readonly shared?: boolean;
 }
 
 function beside(
@@ -83,8 +123,9 @@ function beside(
   coming: GraphDocument,
   place: Point,
   kinds: readonly NodeKind[],
+  { ends = [], connected = false, incoming = [], shared = false }: Beside,
 ): { patch: Patch; names: string[] } {
-  const { keys } = clashesOf(doc, coming.records());
+  const keys = shared ? [] : clashesOf(doc, coming.records()).keys;
   const taken = new Set(coming.names("key"));
   for (const key of keys) {
     const to = uniqueName(doc, "key", key, taken);
@@ -103,7 +144,7 @@ function beside(
       return draft.patch();
     },
     (here) => {
-      const pasted = pasteClip(here, clipOf(coming), place, kinds, { ends: [END] });
+      const pasted = pasteClip(here, { ...clipOf(coming), incoming }, place, kinds, { ends, connected });
       names = pasted.names;
       return pasted.patch;
     },
