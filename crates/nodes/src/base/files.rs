@@ -9,6 +9,8 @@ use std::time::SystemTime;
 
 /// The most bytes of a graph that is opened; one of 100,000 nodes has half as many.
 pub const LARGEST_GRAPH: u64 = 64 << 20;
+/// Most bytes of a file that the program itself writes into the data folder: a graph within JSON, all of it escaped.
+const MAX_OWN_FILE: u64 = 4 * LARGEST_GRAPH;
 
 /// The identity of a file, to find out whether it is still the one that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +71,11 @@ pub fn read_bytes(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
 pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
     let bytes = read_bytes(path, largest)?;
     String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
+}
+
+/// Reads a file that the program itself writes, of at most 256 MB: in its place there may be anything, as a pipe.
+pub fn read_own(path: &Path) -> io::Result<String> {
+    read_text(path, MAX_OWN_FILE)
 }
 
 /// Reads the beginning of a file of text: at most `most` bytes, whole characters.

@@ -111,7 +111,7 @@ impl ModelSettings {
 
     /// Reads a file; one that is missing is empty. A file that cannot be read is reported when a model is asked.
     pub fn load(file: &Path) -> Self {
-        let read = match std::fs::read_to_string(file) {
+        let read = match crate::files::read_own(file) {
             Ok(text) => serde_json::from_str::<Self>(&text).map_err(|e| e.to_string()),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(e) => Err(e.to_string()),

@@ -114,7 +114,7 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Reads a JSON file of the data folder; one that is not there is the default. `remedy` says what to do about one that
 /// cannot be read as JSON.
 pub(crate) fn read_json<T: DeserializeOwned + Default>(path: &Path, remedy: Text) -> Result<T, Problem> {
-    let text = match fs::read_to_string(path) {
+    let text = match superstep_nodes::files::read_own(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
         Err(error) => return Err(Problem::file(text!("read"), path, &error)),

@@ -100,7 +100,7 @@ pub(crate) fn is_socket_of(path: &Path, id: &str) -> bool {
 
 /// Returns the socket that is recorded in the file of an instance.
 fn socket_in(lock: &Path, id: &str) -> Option<PathBuf> {
-    let socket = PathBuf::from(fs::read_to_string(lock).ok()?);
+    let socket = PathBuf::from(superstep_nodes::files::read_own(lock).ok()?);
     is_socket_of(&socket, id).then_some(socket)
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn sockets(data_dir: &Path) -> Vec<(String, PathBuf)> {
 /// Returns the name of a folder of instances, which the first process makes up.
 fn name_of(dir: &Path) -> io::Result<String> {
     let path = dir.join("folder");
-    if let Ok(name) = fs::read_to_string(&path)
+    if let Ok(name) = superstep_nodes::files::read_own(&path)
         && !name.is_empty()
     {
         return Ok(name);
@@ -135,7 +135,7 @@ fn name_of(dir: &Path) -> io::Result<String> {
     // Of two processes that come first at the same time, both read what the second wrote or each its own: then the claims
     // of one are not known as dead to the other, and end by themselves.
     fs::rename(&unfinished, &path)?;
-    fs::read_to_string(&path)
+    superstep_nodes::files::read_own(&path)
 }
 
 impl Drop for Instance {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use superstep_document::{Document, Section};
 use superstep_nodes::document_hash;
+use superstep_nodes::files::read_own;
 
 use crate::base::files::{self, Fingerprint};
 use crate::base::instance::Instance;
@@ -56,7 +57,7 @@ pub(crate) struct Steps {
 const UNSAVED: &str = "unsaved.json";
 
 fn unsaved_in(path: &Path) -> Option<Unsaved> {
-    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+    serde_json::from_str(&read_own(path).ok()?).ok()
 }
 
 /// Removes a file that may not be there.
@@ -195,7 +196,7 @@ impl AutosaveSlot {
     /// Reads the text of a copy; `None` when there is no such copy.
     pub(crate) fn read_copy(&self, id: &str) -> Option<String> {
         let copy = self.copies().into_iter().find(|copy| copy.id() == id)?;
-        fs::read_to_string(self.history().join(copy.file())).ok()
+        read_own(&self.history().join(copy.file())).ok()
     }
 
     /// Keeps a copy of `text` as [`keep`](Self::keep) does, unless the newest copy is only a moment old.
@@ -213,7 +214,7 @@ impl AutosaveSlot {
         let copies = self.copies();
         let now = files::now_ms();
         if let Some(newest) = copies.first() {
-            let old = fs::read_to_string(self.history().join(newest.file()));
+            let old = read_own(&self.history().join(newest.file()));
             if old.is_ok_and(|old| old == text) {
                 return Ok(());
             }
@@ -244,7 +245,7 @@ impl AutosaveSlot {
     /// Returns the versions that somebody gave a name.
     pub(crate) fn named_versions(&self) -> Vec<Named> {
         let entries = fs::read_dir(self.named()).into_iter().flatten().flatten();
-        let texts = entries.filter_map(|entry| fs::read_to_string(entry.path()).ok());
+        let texts = entries.filter_map(|entry| read_own(&entry.path()).ok());
         texts
             .filter_map(|text| serde_json::from_str(&text).ok())
             .collect()

@@ -105,7 +105,7 @@ fn read_examples(dir: &Path) -> Vec<Example> {
         .flatten()
         .flatten()
         .filter_map(|entry| {
-            let text = fs::read_to_string(entry.path().join("graph.json")).ok()?;
+            let text = superstep_nodes::files::read_own(&entry.path().join("graph.json")).ok()?;
             let (document, _) = Document::parse(&text);
             let id = entry.file_name().to_string_lossy().into_owned();
             Some(Example {

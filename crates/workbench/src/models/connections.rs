@@ -186,7 +186,7 @@ impl Workbench {
                 format!("Nothing was changed: {problem}"),
             ));
         }
-        let text = match std::fs::read_to_string(&file) {
+        let text = match superstep_nodes::files::read_own(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => "{}".to_owned(),
             Err(error) => return Err(Problem::file(text!("read"), &file, &error)),

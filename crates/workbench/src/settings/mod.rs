@@ -37,7 +37,7 @@ pub(crate) struct Preferences {
 }
 
 fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
-    let text = match fs::read_to_string(path) {
+    let text = match superstep_nodes::files::read_own(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return T::default(),
         Err(error) => {
@@ -204,6 +204,20 @@ mod tests {
                 .starts_with("settings.broken-")
         });
         assert!(aside, "the broken file must be kept");
+    }
+
+    /// Reading a pipe would wait for ever.
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_no_settings_and_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        let made = std::process::Command::new("mkfifo").arg(&file).status();
+        assert!(made.unwrap().success());
+        let preferences = Preferences::load(dir.path());
+        assert_eq!(preferences.settings().theme, Theme::System);
+        assert!(preferences.set(Settings::default()).is_err());
+        assert!(!fs::metadata(&file).unwrap().is_file());
     }
 
     #[test]

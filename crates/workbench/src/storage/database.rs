@@ -238,7 +238,7 @@ pub fn database_url(data_dir: &Path) -> Result<String, Problem> {
 
 fn choice(data_dir: &Path) -> Result<Option<String>, Problem> {
     let path = data_dir.join(FILE);
-    let text = match fs::read_to_string(&path) {
+    let text = match superstep_nodes::files::read_own(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Problem::file(text!("read"), &path, &error)),
