@@ -98,6 +98,9 @@ test("decide about a tool with other arguments, and answer a form that begins em
   await expect(app.id("question")).toHaveCount(0);
   await app.id("use-debug").click();
   await app.status("done");
+  await app.id("use-approve").click();
+  await app.id("home").click();
+  await expect(app.id("start-screen")).toBeVisible();
 });
 
 test("try a node alone with a sample", async ({ app, page }) => {

@@ -29,6 +29,12 @@ function focusPanel(id: string): void {
   });
 }
 
+/** The list of graphs, from the desk of questions as well. */
+function goHome(): void {
+  session().setUse("design");
+  void showStart();
+}
+
 export function registerShellCommands(): () => void {
   const file = t("shell.group.file");
   const view = t("shell.group.view");
@@ -106,7 +112,7 @@ export function registerShellCommands(): () => void {
       enabled: () => useSession.getState().use === "design" && useGraphTrail.getState().left.length > 0,
       run: () => void leaveNestedGraph(),
     },
-    { id: "graph.home", title: t("shell.home"), group: file, enabled: hasGraph, run: () => void showStart() },
+    { id: "graph.home", title: t("shell.home"), group: file, enabled: hasGraph, run: goHome },
     {
       id: "graph.closeTab",
       title: t("tabs.closeCommand"),
