@@ -315,8 +315,9 @@ impl NodeContext {
         self.0.pulse.clone()
     }
 
-    /// Notes that the node did something. False when its attempt has been given up, so that nobody should see it.
-    pub(crate) fn note_activity(&self) -> bool {
+    /// Notes that the node did something visible, for an idle timeout that looks at that. False when its attempt has been
+    /// given up, so that nobody should see it.
+    pub fn note_activity(&self) -> bool {
         self.0.pulse.as_ref().is_none_or(|pulse| pulse.seen())
     }
 
@@ -480,6 +481,21 @@ impl NodeContext {
         self.note_activity();
         let index = self.0.calls.fetch_add(1, Ordering::SeqCst);
         TaskHandle::call(&self.0.shared, self.0.place, index, task, args.into())
+    }
+
+    /// Calls a task at a place of its own: as [`call`](Self::call), but matched by the place that the caller names, whatever
+    /// else it calls before or after. A caller must not name a place twice in one run of its work.
+    pub fn call_at(&self, slot: u32, task: &TaskFn, args: impl Into<Value>) -> TaskHandle {
+        /// Calls that are counted stay below.
+        const SLOTS: usize = 4_000_000_000;
+        self.note_activity();
+        let index = SLOTS.saturating_add(usize::try_from(slot).unwrap_or(usize::MAX));
+        TaskHandle::call(&self.0.shared, self.0.place, index, task, args.into())
+    }
+
+    /// Returns whether the task may have run before: its run goes on where another stopped, or this is another attempt.
+    pub fn may_have_run(&self) -> bool {
+        self.0.resuming == Some(true)
     }
 
     /// Returns what the last run in this thread returned or saved, in an [`Entrypoint`](crate::graph::Entrypoint); null on the

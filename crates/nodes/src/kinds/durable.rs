@@ -4,8 +4,8 @@
 use superstep::graph::TaskFn;
 use superstep::{NodeContext, NodeError, Value};
 
-/// The names of such facts.
-const NAMES: [&str; 2] = ["deadline", "wait"];
+/// The names of such facts; the last one is what a Python function keeps of the graphs that it calls itself.
+const NAMES: [&str; 3] = ["deadline", "wait", "called graphs"];
 
 /// Returns whether this task is only a fact that a node recorded for itself.
 pub fn is_own_record(task: &str, result: &Value) -> bool {

@@ -133,6 +133,13 @@ impl PythonWork {
                 .is_some_and(|key| key.reducer == Reducer::AddMessages)
         });
         let messages = messages.map(str::to_owned).collect();
-        Self::new(function, site.environment.clone(), site.pythons.clone(), messages)
+        let keys = site.keys.names().map(str::to_owned).collect();
+        Self::new(
+            function,
+            site.environment.clone(),
+            site.pythons.clone(),
+            messages,
+            keys,
+        )
     }
 }

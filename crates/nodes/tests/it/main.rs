@@ -8,6 +8,7 @@ mod checks;
 mod disabled;
 mod exchange;
 mod family;
+mod functions;
 mod gemini;
 mod golden;
 mod hostile;

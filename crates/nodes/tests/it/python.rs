@@ -643,7 +643,7 @@ async fn python_is_declared_asked_for_and_missed_with_a_remedy() {
 }
 
 /// An interpreter with LangGraph: the one that `./dev test` installs, or another that is named.
-fn langgraph() -> Option<PathBuf> {
+pub(crate) fn langgraph() -> Option<PathBuf> {
     if std::env::var_os("SUPERSTEP_WITHOUT_SERVERS").is_some_and(|value| value == "1") {
         println!("skipped: SUPERSTEP_WITHOUT_SERVERS=1, so no Python with LangGraph is used");
         return None;

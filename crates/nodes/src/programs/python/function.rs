@@ -123,6 +123,8 @@ pub(crate) struct PythonWork {
     pythons: Arc<PythonWorkers>,
     /// State keys that hold messages.
     messages: Vec<String>,
+    /// All state keys.
+    keys: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -142,6 +144,7 @@ struct FunctionSpec<'a> {
     parameters: &'a str,
     style: Style,
     messages: &'a [String],
+    keys: &'a [String],
     place: Value,
     given: CallInput<'a>,
 }
@@ -169,12 +172,14 @@ impl PythonWork {
         environment: Environment,
         pythons: Arc<PythonWorkers>,
         messages: Vec<String>,
+        keys: Vec<String>,
     ) -> Self {
         Self {
             function,
             environment,
             pythons,
             messages,
+            keys,
         }
     }
 
@@ -231,6 +236,7 @@ impl PythonWork {
                 parameters: PARAMETERS,
                 style: call.style,
                 messages: &self.messages,
+                keys: &self.keys,
                 place,
                 given: CallInput {
                     state: call.state,

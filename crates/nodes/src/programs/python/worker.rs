@@ -21,7 +21,7 @@ use crate::programs::requests::{CLASS, Ending, Event, Fault, Inbox, Notice, Outp
 /// What starts the worker: it reads its own modules from its input.
 const BOOT: &str = include_str!("boot.py");
 /// Its modules, each after those that it imports; the last one has `main`.
-const MODULES: [(&str, &str); 5] = [
+const MODULES: [(&str, &str); 6] = [
     ("superstep_worker", include_str!("superstep_worker/__init__.py")),
     (
         "superstep_worker.scope",
@@ -30,6 +30,10 @@ const MODULES: [(&str, &str); 5] = [
     (
         "superstep_worker.reads",
         include_str!("superstep_worker/reads.py"),
+    ),
+    (
+        "superstep_worker.called",
+        include_str!("superstep_worker/called.py"),
     ),
     (
         "superstep_worker.bridge",

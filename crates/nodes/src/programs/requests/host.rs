@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use super::store::{self, StoreRequest};
 use super::stream::Streams;
+use super::task::{TaskOptions, Wanted};
 use super::{Ending, Event, Fault, Inbox, NODE, Notice, ProgramReply, ProgramRequest, RequestBody};
 use crate::base::secrets::{redact_result, redact_value};
 
@@ -61,11 +62,13 @@ impl Owner<'_> {
 struct OpenTask {
     context: NodeContext,
     result: oneshot::Sender<Result<Value, NodeError>>,
+    wanted: Wanted,
 }
 
 /// `None` when the program is gone, and with it what would do the work.
 type OpenTasks = Arc<Mutex<Option<HashMap<u64, OpenTask>>>>;
-type OpenRequests = FuturesUnordered<BoxFuture<'static, (u64, RequestOutcome)>>;
+/// Answers by the id of what was asked, each with the scope that asked.
+type OpenRequests = FuturesUnordered<BoxFuture<'static, (u64, u64, RequestOutcome)>>;
 
 enum RequestOutcome {
     Reply(ProgramReply),
@@ -96,13 +99,18 @@ where
         unanswered: HashMap::new(),
         streams: Streams::default(),
         stops: Vec::new(),
+        held: HashMap::new(),
     };
     loop {
         tokio::select! {
             biased;
             () = context.cancelled() => return Err(NodeError::Cancelled),
-            Some((id, answer)) = host.answers.next(), if !host.answers.is_empty() => host.answer(id, answer),
-            Some((id, answer)) = host.stores.next(), if !host.stores.is_empty() => host.answer(id, answer),
+            Some((id, scope, answer)) = host.answers.next(), if !host.answers.is_empty() => {
+                host.answer(id, scope, answer);
+            }
+            Some((id, scope, answer)) = host.stores.next(), if !host.stores.is_empty() => {
+                host.answer(id, scope, answer);
+            }
             event = inbox.recv() => match event {
                 Some(Event::Request(request)) => host.take(request).await,
                 Some(Event::Ended(end)) => return host.end(end).await,
@@ -127,6 +135,8 @@ struct RequestHost<'a, F> {
     streams: Streams,
     /// Why the program was not to go on.
     stops: Vec<NodeError>,
+    /// The same of its tasks, by scope, until their functions have ended.
+    held: HashMap<u64, Vec<NodeError>>,
 }
 
 impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
@@ -140,6 +150,9 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
     async fn take(&mut self, asked: ProgramRequest) {
         let ProgramRequest { id, scope, request } = asked;
         let reply = |reply| (self.tell)(Notice::Answer(id, reply));
+        if scope != NODE && matches!(request, RequestBody::Emit(_) | RequestBody::Message(_)) {
+            self.scope(scope).note_activity();
+        }
         match request {
             RequestBody::Emit(value) => self.context.emit(redact_value(&value)).await,
             RequestBody::Message(value) => {
@@ -156,7 +169,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
                 self.context.emit(event).await;
             }
             RequestBody::Progress(progress) => {
-                self.context.heartbeat();
+                self.scope(scope).heartbeat();
                 let shown = serde_json::to_value(&progress)
                     .map(Value::from)
                     .unwrap_or_default();
@@ -176,29 +189,46 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
                     self.unanswered.insert(scope, error);
                 }
             },
-            RequestBody::Store(request) => self.store(id, request),
+            RequestBody::Pause => {
+                let nobody = Interrupted::Nested(Vec::new());
+                self.stop(scope, NodeError::Interrupt(nobody));
+            }
+            RequestBody::Store(request) => self.store(id, scope, request),
             RequestBody::Sleep(ms) => {
                 let time = sleep_time(ms);
                 self.answers.push(Box::pin(async move {
                     tokio::time::sleep(time).await;
-                    (id, RequestOutcome::Reply(ProgramReply::Ok(Value::Null)))
+                    (id, scope, RequestOutcome::Reply(ProgramReply::Ok(Value::Null)))
                 }));
             }
             RequestBody::Reads { all, keys } => self.reads(all, &keys),
-            RequestBody::Task { name, args } => self.task(id, scope, name, args),
-            RequestBody::Done { task, end } => {
-                let result = match end {
-                    Ending::Ok(value) => Ok(value),
-                    Ending::Error(fault) => Err(NodeError::Failed(fault.into())),
-                    Ending::Asks(question) => match self.asked(task, question) {
-                        Some(error) => Err(error),
-                        // It was asked to stop, and the reason is known.
-                        None => return,
-                    },
-                };
-                self.finish(task, result);
-            }
+            RequestBody::Task {
+                name,
+                args,
+                slot,
+                options,
+            } => self.task(id, scope, slot, (name, args, options.unwrap_or_default())),
+            RequestBody::Done { task, end } => self.done(task, end),
         }
+    }
+
+    /// Takes what the work of a task came to. A task cannot catch a question of what it called.
+    fn done(&mut self, task: u64, end: Ending<Value>) {
+        let held = NodeError::together(self.held.remove(&task).unwrap_or_default());
+        let result = match (held, end) {
+            (Some(held), _) => Err(held),
+            (None, Ending::Ok(value)) => Ok(value),
+            (None, Ending::Error(fault)) => {
+                self.note_wanted(task, fault.policy);
+                Err(NodeError::Failed(fault.into()))
+            }
+            (None, Ending::Asks(question)) => match self.asked(task, question) {
+                Some(error) => Err(error),
+                // It was asked to stop, and the reason is known.
+                None => return,
+            },
+        };
+        self.finish(task, result);
     }
 
     /// Notes what the program looked at.
@@ -215,20 +245,37 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
         }
     }
 
-    fn store(&mut self, id: u64, request: StoreRequest) {
+    fn store(&mut self, id: u64, scope: u64, request: StoreRequest) {
         let store = self.context.store().cloned();
         self.stores.push(Box::pin(async move {
-            (id, RequestOutcome::Reply(store::answer(store, request).await))
+            (id, scope, RequestOutcome::Reply(store::answer(store, request).await))
         }));
     }
 
-    fn task(&mut self, id: u64, scope: u64, name: String, args: Value) {
+    fn task(
+        &mut self,
+        id: u64,
+        scope: u64,
+        slot: Option<u32>,
+        (name, args, options): (String, Value, TaskOptions),
+    ) {
         let (running, tell) = (self.running.clone(), self.tell.clone());
+        let wanted = Wanted::default();
+        let options = options.node_options(&wanted);
         let task = TaskFn::new(name, move |context: NodeContext, _| {
             let (result, done) = oneshot::channel();
             let around = context.clone();
+            let wanted = wanted.clone();
+            wanted.lock().take();
             if let Some(running) = running.lock().as_mut() {
-                running.insert(id, OpenTask { context, result });
+                running.insert(
+                    id,
+                    OpenTask {
+                        context,
+                        result,
+                        wanted,
+                    },
+                );
             }
             tell(Notice::Work(id));
             async move {
@@ -241,10 +288,25 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
                     )),
                 })
             }
-        });
-        let handle = self.scope(scope).call(&task, redact_value(&args));
+        })
+        .options(options);
+        let (caller, args) = (self.scope(scope), redact_value(&args));
+        let handle = match slot {
+            Some(slot) => caller.call_at(slot, &task.sealed(), args),
+            None => caller.call(&task, args),
+        };
         self.answers
-            .push(Box::pin(async move { (id, RequestOutcome::Task(handle.await)) }));
+            .push(Box::pin(async move { (id, scope, RequestOutcome::Task(handle.await)) }));
+    }
+
+    /// Notes which of a task's retry policies wants another attempt.
+    fn note_wanted(&self, task: u64, policy: Option<usize>) {
+        let running = self.running.lock();
+        let working = running.as_ref().and_then(|running| running.get(&task));
+        if let Some(working) = working {
+            // None of them is a place that no policy has.
+            *working.wanted.lock() = Some(policy.unwrap_or(usize::MAX));
+        }
     }
 
     /// Passes the result of a task to the engine, which records it and then answers the request.
@@ -279,7 +341,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
         }
     }
 
-    fn answer(&mut self, id: u64, answer: RequestOutcome) {
+    fn answer(&mut self, id: u64, scope: u64, answer: RequestOutcome) {
         let reply = match answer {
             RequestOutcome::Reply(reply) => reply,
             RequestOutcome::Task(Ok(value)) => ProgramReply::Ok(value),
@@ -287,7 +349,10 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
                 ProgramReply::Error(Fault::new(&failure.class, failure.message))
             }
             RequestOutcome::Task(Err(error)) => {
-                self.stops.push(error);
+                match scope {
+                    NODE => self.stops.push(error),
+                    scope => self.held.entry(scope).or_default().push(error),
+                }
                 ProgramReply::Stop
             }
         };
@@ -310,6 +375,8 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
             }
             Err(error) => Err(error),
         };
+        self.stops
+            .extend(std::mem::take(&mut self.held).into_values().flatten());
         // A program cannot catch a question: whatever it did then, it starts over when there is an answer.
         match NodeError::together(std::mem::take(&mut self.stops)) {
             Some(error) => Err(error),

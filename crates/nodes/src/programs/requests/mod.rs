@@ -5,9 +5,10 @@
 mod host;
 mod store;
 mod stream;
+mod task;
 
 use serde::{Deserialize, Serialize};
-use superstep::graph::CommandGraph;
+use superstep::graph::{CommandGraph, Timeout};
 use superstep::{Command, Failure, NodeContext, NodeOutput, Target, Value};
 use tokio::sync::mpsc;
 
@@ -15,6 +16,7 @@ use crate::base::error_class;
 
 pub(crate) use host::{Owner, serve, sleep_time};
 pub(crate) use store::shown;
+use task::{TaskOptions, TimeLimit};
 
 /// The scope of what the node's own function sends; those of durable tasks are the ids that they were asked with.
 pub(crate) const NODE: u64 = 0;
@@ -45,6 +47,8 @@ pub(crate) enum RequestBody {
     Interrupt(Value),
     /// Is the next question answered? If not, the program ends with the question.
     Answer,
+    /// The function ends because something that it runs stopped at a breakpoint: nobody is asked, and the run can go on.
+    Pause,
     /// Something for the `custom` stream.
     Emit(Value),
     /// A chunk or a message for the `messages` stream.
@@ -64,6 +68,12 @@ pub(crate) enum RequestBody {
         /// As they show its arguments.
         #[serde(default)]
         args: Value,
+        /// Place at which it is found again, whatever else the program calls; without it calls are matched by their order.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slot: Option<u32>,
+        /// How it is run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        options: Option<TaskOptions>,
     },
     /// What the work of a task came to.
     Done {
@@ -112,6 +122,9 @@ pub(crate) struct Fault {
     pub(crate) class: String,
     /// What it says.
     pub(crate) message: String,
+    /// Of the task's retry policies, the first one that wants another attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) policy: Option<usize>,
 }
 
 impl Fault {
@@ -119,6 +132,7 @@ impl Fault {
         Self {
             class: class.to_owned(),
             message: message.into(),
+            policy: None,
         }
     }
 }
@@ -176,6 +190,8 @@ pub(crate) enum Output {
 pub(crate) enum Goto {
     Node(String),
     Send(String, Value),
+    /// A packet whose task has a timeout of its own.
+    SendWithin(String, Value, TimeLimit),
 }
 
 impl From<Output> for NodeOutput {
@@ -190,6 +206,9 @@ impl From<Output> for NodeOutput {
                     .map(|target| match target {
                         Goto::Node(name) => Target::node(name),
                         Goto::Send(node, arg) => Target::send(node, arg),
+                        Goto::SendWithin(node, arg, limit) => {
+                            Target::send_within(node, arg, Timeout::from(limit))
+                        }
                     })
                     .collect(),
                 graph: match parent {
@@ -268,6 +287,8 @@ pub(crate) fn place(context: &NodeContext, owner: Owner<'_>) -> Value {
             "tags": tags,
         },
         "store": context.store().is_some(),
+        // Whether there may be something that it recorded before.
+        "again": context.may_have_run(),
         // Whether it is to say which fields of the state it looked at.
         "record": owner.is_node() && context.recorder().is_some(),
     })

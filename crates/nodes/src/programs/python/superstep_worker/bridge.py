@@ -10,13 +10,16 @@ import enum
 import functools
 import inspect
 import itertools
+import json
 import math
 import os
 import sys
+import traceback
 import types
 import typing
 import uuid
 
+from .called import Called
 from .reads import RecordedState
 from .scope import CURRENT, Stop, TaskFuture
 
@@ -67,27 +70,54 @@ def is_send(value):
     return type(value).__name__ == "Send" and hasattr(value, "node") and hasattr(value, "arg")
 
 
-def update(value):
-    """An update: of a model or a data class what was set, of pairs the pairs."""
+def is_pairs(value):
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(v, tuple) and len(v) == 2 and isinstance(v[0], str) for v in value)
+
+
+def update(value, call, own=True):
+    """An update: of a model or a data class what was set, of pairs the pairs. `own` is one of the function's graph."""
     if hasattr(value, "model_fields_set") and not hasattr(value, "content"):
-        return {name: plain(getattr(value, name), name) for name in value.model_fields_set}
-    if isinstance(value, (list, tuple)) and value and all(isinstance(v, tuple) and len(v) == 2 and isinstance(v[0], str) for v in value):
-        return plain(dict(value))
-    return plain(value)
+        value = {name: getattr(value, name) for name in value.model_fields_set}
+    if is_pairs(value):
+        return [[key, plain(v, key)] for key, v in value if not own or call.knows(key)]
+    shown = plain(value)
+    return {key: v for key, v in shown.items() if call.knows(key)} if own and isinstance(shown, dict) else shown
 
 
-def output(value):
+def limit(timeout):
+    """LangGraph's timeout, in seconds."""
+    if timeout is None:
+        return None
+    if not hasattr(timeout, "run_timeout"):
+        return {"run": seconds(timeout)}
+    idle = getattr(timeout, "idle_timeout", None)
+    return {"run": seconds(timeout.run_timeout), "idle": seconds(idle), "heartbeat": getattr(timeout, "refresh_on", None) == "heartbeat"}
+
+
+def seconds(time):
+    return time.total_seconds() if isinstance(time, datetime.timedelta) else time
+
+
+def target(to):
+    if not is_send(to):
+        return {"node": str(to)}
+    given, within = plain(to.arg, "the input of %s" % to.node), limit(getattr(to, "timeout", None))
+    return {"send": [to.node, given]} if within is None else {"send_within": [to.node, given, within]}
+
+
+def output(value, call):
     if is_command(value):
         goto = value.goto if isinstance(value.goto, (list, tuple)) else [value.goto] if value.goto else []
         if value.graph not in (None, "__parent__"):
             raise ValueError("graph of a Command is Command.PARENT, or left out")
-        targets = [{"send": [t.node, plain(t.arg, "the input of %s" % t.node)]} if is_send(t) else {"node": str(t)} for t in goto]
-        return {"command": {"update": None if value.update is None else update(value.update), "goto": targets, "parent": value.graph is not None}}
+        said = None if value.update is None else update(value.update, call, value.graph is None)
+        return {"command": {"update": said, "goto": [target(t) for t in goto], "parent": value.graph is not None}}
     if is_send(value):
         raise TypeError("a Send is part of a Command: return Command(goto=[Send(…)])")
     if isinstance(value, (list, tuple)) and any(is_command(v) for v in value):
-        return {"many": [output(v) for v in value]}
-    return {"update": update(value)}
+        return {"many": [output(v, call) for v in value]}
+    said = update(value, call)
+    return {"many": [{"update": {key: v}} for key, v in said]} if is_pairs(value) else {"update": said}
 
 
 def revived(value):
@@ -105,7 +135,7 @@ def revived(value):
     return value
 
 
-def answer(value):
+def answer(value, call):
     """What a tool returns."""
     return {"update": plain(getattr(value, "content", value) if type(value).__name__ == "ToolMessage" else value)}
 
@@ -240,14 +270,46 @@ class Command:
 class Send:
     """Runs a node in the next step with an input of its own."""
 
-    def __init__(self, node, arg):
-        self.node, self.arg = node, arg
+    def __init__(self, node, arg, *, timeout=None):
+        self.node, self.arg, self.timeout = node, arg, timeout
 
 
-def interrupt(value):
-    """Asks a person and returns the answer; the first time, it ends the function."""
-    scope = here()
-    return scope.call.ask(scope.scope, {"interrupt": plain(value, "the question")})
+def interrupt(value, *, response_schema=None):
+    """Asks a person and returns the answer; the first time, it ends the function. An answer that does not fit a model or
+    a data class is refused, and asked for again."""
+    scope, adapter, refused = here(), None, None
+    schema = response_schema
+    if response_schema is not None and not isinstance(response_schema, dict):
+        from pydantic import TypeAdapter
+
+        adapter = TypeAdapter(response_schema)
+        schema = adapter.json_schema()
+    while True:
+        answer = scope.call.ask(scope.scope, {"interrupt": question(value, schema, refused)})
+        if adapter is None:
+            return answer
+        try:
+            return adapter.validate_python(answer)
+        except ValueError as error:
+            refused = misfit(error)
+
+
+def question(value, schema=None, refused=None):
+    """A question, with the schema of its answer and why the last one was refused."""
+    asked = plain(value, "the question")
+    if schema is None and refused is None:
+        return asked
+    if not isinstance(asked, dict):
+        asked = {"question": asked if isinstance(asked, str) else json.dumps(asked, ensure_ascii=False)}
+    return dict(asked, **said(schema=plain(schema, "the schema"), refused=refused))
+
+
+def misfit(error):
+    """What does not fit, in a line."""
+    try:
+        return "; ".join(": ".join(filter(None, [".".join(map(str, one["loc"])), one["msg"]])) for one in error.errors()[:5])
+    except Exception:
+        return str(error)
 
 
 def emit(value):
@@ -268,27 +330,61 @@ def progress(done, total=None, text=None):
     scope.call.tell(scope.scope, {"progress": said(done=float(done), total=total, text=text)})
 
 
-def task(function=None, *, name=None, **_):
+def task(function=None, *, name=None, retry_policy=None, cache_policy=None, timeout=None):
     """Makes a function a durable task: called, it gives a future, and its result is recorded."""
     if function is None:
-        return functools.partial(task, name=name)
+        return functools.partial(task, name=name, retry_policy=retry_policy, cache_policy=cache_policy, timeout=timeout)
 
     @functools.wraps(function)
     def called(*args, **kwargs):
-        return do_task(name or function.__name__, function, args, kwargs)
+        return do_task(name or function.__name__, function, args, kwargs, retry_policy, cache_policy, timeout)
 
     return called
 
 
-def do_task(name, function, args, kwargs):
+def do_task(name, function, args, kwargs, retry_policy=None, cache_policy=None, timeout=None):
     scope = here()
     shown = [describe(v) for v in args] + ([{k: describe(v) for k, v in kwargs.items()}] if kwargs else [])
-    future = scope.call.task(scope.scope, name, shown[0] if len(shown) == 1 else shown, lambda: function(*args, **kwargs))
+    policies = [retry_policy] if hasattr(retry_policy, "max_attempts") else list(retry_policy or ())
+    options = {"retry": [retry(policy) for policy in policies], "timeout": limit(timeout), "cache": kept(function, args, kwargs, cache_policy)}
+    request = {"name": name, "args": shown[0] if len(shown) == 1 else shown}
+    if any(options.values()):
+        request["options"] = options
+    future = scope.call.task(scope.scope, request, lambda: function(*args, **kwargs), policies)
     if not scope.call.langchain:
         return future
     seen = TaskFuture()
     future.add_done_callback(lambda f: seen.set_exception(f.exception()) if f.exception() else seen.set_result(revived(f.result())))
     return seen
+
+
+def retry(policy):
+    late = getattr(sys.modules.get("langgraph.errors"), "NodeTimeoutError", None)
+    return {
+        "attempts": policy.max_attempts, "initial": seconds(policy.initial_interval), "factor": policy.backoff_factor,
+        "most": seconds(policy.max_interval), "jitter": bool(policy.jitter),
+        "late": late is not None and wants(policy, late.__new__(late)),
+    }
+
+
+def wants(policy, error):
+    """Is the error worth another attempt?"""
+    on = policy.retry_on
+    try:
+        if isinstance(on, type) or isinstance(on, (list, tuple)):
+            return isinstance(error, on if isinstance(on, type) else tuple(on))
+        return bool(on(error))
+    except AttributeError:
+        return False
+
+
+def kept(function, args, kwargs, policy):
+    """Under which name results are used again."""
+    if policy is None:
+        return None
+    of = "%s.%s" % (getattr(function, "__module__", ""), getattr(function, "__qualname__", ""))
+    key = policy.key_func(*args, **kwargs)
+    return {"of": of, "key": key.hex() if isinstance(key, bytes) else describe(key), "ttl": policy.ttl}
 
 
 def describe(value):
@@ -341,30 +437,124 @@ sys.modules["superstep"] = superstep
 # --- LangGraph ----------------------------------------------------------------------------------------------------
 
 
-class Scratchpad:
+def scratchpad(scope):
     """What LangGraph's `interrupt` reads: whether there is an answer is asked when it wants to know."""
+    from langchain_core.runnables.config import var_child_runnable_config
 
-    def __init__(self, scope):
-        self.scope, self.resume = scope, []
-        count, graphs = itertools.count(), itertools.count()
-        self.interrupt_counter, self.call_counter = lambda: next(count), itertools.count().__next__
-        self.subgraph_counter = lambda: next(graphs)
-        self.step, self.stop = 0, 10000
-
-    def get_null_resume(self, consume=False):
+    def answered(consume=False):
         if not consume:
             return None
+        around = (var_child_runnable_config.get() or {}).get("configurable") or {}
+        if around.get("__pregel_scratchpad") is not pad and scope.called and scope.called.has_saver(around.get("checkpoint_ns") or ""):
+            return None  # A graph that goes on where it was is answered by the id of its question.
         try:
-            return self.scope.call.ask(self.scope.scope, "answer")
+            found = scope.call.ask(scope.scope, "answer")
         except Stop:
             return None
+        scope.taken, scope.refused = True, None
+        if found is None:
+            # LangGraph takes no null from here; it does from the answers that it has had before.
+            scope.resume.append(None)
+        return found
+
+    fields = {
+        "step": 0, "stop": 10000, "resume": scope.resume, "get_null_resume": answered,
+        "call_counter": itertools.count().__next__, "interrupt_counter": itertools.count().__next__,
+        "subgraph_counter": itertools.count().__next__,
+    }
+    try:
+        from langgraph._internal._scratchpad import PregelScratchpad
+
+        pad = PregelScratchpad(**{field.name: fields[field.name] for field in dataclasses.fields(PregelScratchpad)})
+    except (ImportError, KeyError, TypeError):
+        pad = types.SimpleNamespace(**fields)
+    return pad
 
 
-def asked(error):
+def posed(asked, refused):
+    """LangGraph's question."""
+    return question(asked.value, getattr(asked, "response_schema", None), refused)
+
+
+def is_interrupt(error):
+    return type(error).__name__ == "GraphInterrupt"
+
+
+def asked(error, scope):
     """The question of LangGraph's own interrupt."""
-    if type(error).__name__ == "GraphInterrupt" and error.args and error.args[0]:
-        return plain(error.args[0][0].value, "the question")
+    if is_interrupt(error) and error.args and error.args[0]:
+        return posed(error.args[0][0], scope.refused)
     return NOTHING
+
+
+def runs_again(error, scope):
+    """Is the function to run again at once? Then an answer that it took is another one the next time, or is none."""
+    if not isinstance(error, Exception) or "langgraph" not in sys.modules:
+        return False
+    taken, scope.taken = scope.taken, False
+    if is_interrupt(error):
+        return taken and bool(scope.resume) and scope.resume[-1] is None
+    if not getattr(error, "_langgraph_invalid_resume", False):
+        return False
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_name == "interrupt" and frame.f_globals.get("__name__") == "langgraph.types":
+            if scope.called and scope.called.refuse(frame.f_locals.get("v"), misfit(error)):
+                return True
+    if taken:
+        scope.refused = misfit(error)
+    return taken
+
+
+def closed(scope, said, kept):
+    """How a function ends that may have called graphs: None when it is to run again. `kept` is one that will run again."""
+    if scope.called is None:
+        return said
+    try:
+        how = scope.called.close(posed, kept)
+    except Stop:
+        return said
+    if how == "asks" and not said.get("asks"):
+        return {"asks": None}
+    return None if how == "again" else said
+
+
+def commanded(error, call):
+    """The command of a graph that the function called for the graph around it."""
+    command = error.args[0] if error.args else None
+    if type(error).__name__ != "ParentCommand" or not is_command(command) or call.spec["style"] != "node":
+        return NOTHING
+    own = call.spec["place"]["context"]["namespace"]
+    graph = None if command.graph in (own, own.rsplit("|")[-1].split(":")[0]) else "__parent__"
+    return output(Command(update=command.update, goto=command.goto, graph=graph), call)
+
+
+def sent(scope, writes):
+    """What LangGraph's functions write to the state beside what the function returns."""
+    for key, value in writes:
+        if not key.startswith("__"):
+            scope.call.pushed.append((key, plain(value, key)))
+
+
+def place_in_graph(scope):
+    """Where LangGraph's functions and graphs find that they are in a node."""
+    call = scope.call
+    facts = call.spec["place"]["context"]
+    around = {
+        "__pregel_scratchpad": scratchpad(scope),
+        "__pregel_call": run_task,
+        "__pregel_send": functools.partial(sent, scope),
+        "__pregel_runtime": call.runtime,
+        "__pregel_task_id": facts["task"],
+        "__pregel_resuming": True,
+        "__pregel_checkpointer": None,
+        "checkpoint_id": None,
+        "checkpoint_map": {"|".join(facts["namespace"].split("|")[:-1]): facts["checkpoint"]},
+    }
+    if facts["thread"] is not None:
+        if scope.called is None:
+            scope.called = Called(scope, scope.again)
+        around.update(__pregel_checkpointer=scope.called.saver, __pregel_resume_map=scope.called.answers)
+    return around
 
 
 def attach(call, scope):
@@ -373,30 +563,46 @@ def attach(call, scope):
         return
     from langchain_core.runnables.config import var_child_runnable_config
 
-    own = dict(call.config, configurable=dict(call.config["configurable"]))
+    own = dict(call.config, configurable=dict(call.config["configurable"]), callbacks=[])
     if call.spec["place"].get("messages"):
-        own["callbacks"] = [listener()(CURRENT.get())]
+        own["callbacks"] = [listener("langgraph" in sys.modules)(CURRENT.get())]
     if "langgraph" in sys.modules:
-        own["configurable"]["__pregel_scratchpad"] = Scratchpad(CURRENT.get())
-        own["configurable"]["__pregel_call"] = run_task
-        own["configurable"]["__pregel_send"] = lambda writes: None
-        own["configurable"]["__pregel_runtime"] = call.runtime
+        own["configurable"].update(place_in_graph(CURRENT.get()))
     var_child_runnable_config.set(own)
     if scope == 0:
         call.config = own
 
 
 @functools.lru_cache(maxsize=None)
-def listener():
-    """The class of what LangChain's chat models emit while they answer; who reads the `messages` stream hears it."""
+def listener(in_graph):
+    """The class of what LangChain's chat models emit while they answer, and of what LangGraph's `push_message` pushes; who
+    reads the `messages` stream hears it."""
     from langchain_core.callbacks import BaseCallbackHandler
 
-    class Listener(BaseCallbackHandler):
+    Base = BaseCallbackHandler
+    if in_graph:
+        try:
+            from langgraph.pregel._messages import StreamMessagesHandler as Base
+        except ImportError:
+            pass
+
+    class Listener(Base):
         # In the order and the thread of what is said, or pieces would overtake each other.
         run_inline = True
 
         def __init__(self, scope):
             self.scope, self.silent, self.sent = scope, set(), set()
+            self.subgraphs = False
+            self.parent_ns = tuple(scope.call.spec["place"]["context"]["namespace"].split("|")[:-1])
+
+        def _emit(self, meta, message, *, dedupe=False):
+            self.scope.call.tell(self.scope.scope, {"message": plain(message)})
+
+        # What nodes of a called graph return is the business of that graph.
+        def on_chain_start(self, *_, **__):
+            pass
+
+        on_chain_end = on_chain_error = on_chain_start
 
         # That these two are here makes a model stream although it was only invoked.
         def tap_output_iter(self, run_id, output):
@@ -437,9 +643,9 @@ def listener():
     return Listener
 
 
-def run_task(function, given, **_):
+def run_task(function, given, *, retry_policy=None, cache_policy=None, timeout=None, **_):
     args, kwargs = given
-    return do_task(getattr(function, "__name__", type(function).__name__), function, args, kwargs)
+    return do_task(getattr(function, "__name__", type(function).__name__), function, args, kwargs, retry_policy, cache_policy, timeout)
 
 
 @functools.lru_cache(maxsize=None)

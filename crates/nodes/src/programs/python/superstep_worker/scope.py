@@ -4,6 +4,9 @@ import asyncio
 import concurrent.futures
 import contextvars
 
+# There is no record yet: it is to be made.
+OPEN = object()
+
 CURRENT = contextvars.ContextVar("superstep_scope")
 
 
@@ -21,7 +24,11 @@ class TaskFuture(concurrent.futures.Future):
 class Scope:
     """A call, and which of its tasks is at work: 0 is the function itself."""
 
-    __slots__ = ("call", "scope")
+    __slots__ = ("call", "scope", "again", "called", "resume", "refused", "taken")
 
-    def __init__(self, call, scope):
-        self.call, self.scope = call, scope
+    def __init__(self, call, scope, again=False):
+        self.call, self.scope, self.again = call, scope, again
+        # The graphs that it calls itself, if it does.
+        self.called = None
+        # Answers that LangGraph's `interrupt` has taken, why it did not take the last one, and whether there was one.
+        self.resume, self.refused, self.taken = [], None, False

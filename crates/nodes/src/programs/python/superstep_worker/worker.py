@@ -26,8 +26,8 @@ import threading
 import traceback
 import typing
 
-from .bridge import NOTHING, answer, asked, attach, bind, is_command, output, plain, superstep
-from .scope import CURRENT, Scope, Stop, TaskFuture
+from .bridge import NOTHING, answer, asked, attach, bind, closed, commanded, is_command, is_interrupt, output, plain, runs_again, superstep, wants
+from .scope import CURRENT, OPEN, Scope, Stop, TaskFuture
 
 OWN = "<superstep>"
 MAX_LINES = 1000
@@ -110,8 +110,14 @@ class Call:
         self.worker, self.number, self.spec = worker, number, spec
         self.ids = itertools.count(1)
         self.waiting, self.works, self.tasks = {}, {}, []
+        # Of each task whose work is being done: the attempt, and what to cancel when it is given up.
+        self.attempts, self.futures = {}, {}
+        # What a task's function raised, for its caller.
+        self.raised = {}
+        # What the function has written beside its output, and keys that it wrote and the state does not have.
+        self.pushed, self.unknown, self.langchain = [], set(), False
         self.lock = threading.Lock()
-        self.stopped, self.thread, self.future = False, None, None
+        self.stopped, self.thread = False, None
         self.lines, self.unread, self.rest = 0, 0, ""
         # The state that notes what is read of it, in a run that is recorded.
         self.state = None
@@ -147,27 +153,73 @@ class Call:
             self.say(scope, request)
 
     def answered(self, ident, reply):
+        self.leave(ident)
+        self.works.pop(ident, None)
         future = self.waiting.pop(ident, None)
         if future is None:
             return
         if reply == "stop":
             future.set_exception(Stop())
         elif "error" in reply:
-            future.set_exception(failure(reply["error"]))
+            raised = self.raised.pop(ident, None)
+            same = raised is not None and type(raised).__name__ == reply["error"]["class"]
+            future.set_exception(raised if same else failure(reply["error"]))
         else:
             future.set_result(reply.get("ok"))
 
-    def task(self, scope, name, shown, run):
+    def task(self, scope, request, run, policies=()):
         """A durable task: `run()` does the work, here and now or in an earlier run."""
         ident = next(self.ids)
-        self.works[ident] = (run, contextvars.copy_context())
-        future = self.begin(scope, {"task": {"name": name, "args": shown}}, ident)
+        self.works[ident] = (run, contextvars.copy_context(), policies)
+        future = self.begin(scope, {"task": request}, ident)
         self.tasks.append(future)
         return future
 
+    def record(self, scope, name, slot):
+        """What an earlier run recorded at this place; OPEN when nothing, and it is to be made. With the id of the request, and
+        what ends when it is recorded."""
+        ident, found = next(self.ids), TaskFuture()
+        recorded = TaskFuture()
+        self.works[ident] = functools.partial(found.set_result, (ident, OPEN, recorded))
+
+        def answered(future):
+            error = future.exception()
+            if not found.done():
+                found.set_exception(error) if error else found.set_result((ident, future.result(), recorded))
+            recorded.set_result(None)
+
+        self.begin(scope, {"task": {"name": name, "slot": slot}}, ident).add_done_callback(answered)
+        return found
+
     def work(self, ident):
-        run, context = self.works.pop(ident)
-        self.worker.start(self, ident, run, context, lambda end: self.say(0, {"done": {"task": ident, "end": end}}))
+        """Does the work of a task, or does it again: what an earlier attempt still does counts no more."""
+        work = self.works[ident]
+        if isinstance(work, functools.partial):
+            return work()
+        run, context, policies = work
+        self.leave(ident)
+        attempt = self.attempts[ident] = self.attempts.get(ident, 0) + 1
+
+        def done(end):
+            if self.attempts.get(ident) == attempt:
+                self.say(0, {"done": {"task": ident, "end": end}})
+
+        again = self.spec["place"].get("again") or attempt > 1
+        self.worker.start(self, Scope(self, ident, again), run, context.copy(), done, policies)
+
+    def leave(self, ident):
+        future = self.futures.pop(ident, None)
+        if future is not None:
+            future.cancel()
+
+    def knows(self, key):
+        """Does the state have this key? LangGraph leaves out others; that is said once."""
+        if not self.langchain or key in self.spec["keys"]:
+            return True
+        if key not in self.unknown:
+            self.unknown.add(key)
+            self.log("The update of `%s` is left out: the state has no such key. It has: %s\n" % (key, ", ".join(self.spec["keys"]) or "none"))
+        return False
 
     def log(self, text):
         *lines, self.rest = (self.rest + text).split("\n")
@@ -184,8 +236,8 @@ class Call:
             waiting, self.waiting = list(self.waiting.values()), {}
             if self.thread is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread), ctypes.py_object(Stop))
-        if self.future is not None:
-            self.future.cancel()
+        for future in list(self.futures.values()):
+            future.cancel()
         for future in waiting:
             if not future.done():
                 future.set_exception(Stop())
@@ -224,6 +276,11 @@ class Output(io.TextIOBase):
 
 
 def failure(said):
+    late = getattr(sys.modules.get("langgraph.errors"), "NodeTimeoutError", None)
+    if late is not None and said["class"] == late.__name__:
+        error = late.__new__(late)
+        Exception.__init__(error, said["message"])
+        return error
     kind = getattr(builtins, said["class"], None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         kind = type(str(said["class"]), (HostError,), {"__module__": "superstep_worker"})
@@ -410,7 +467,8 @@ class Worker:
             if "run" in frame:
                 call = self.calls[number] = Call(self, number, frame["run"])
                 # Not a lambda: by the time that it is called, this loop may be at another call.
-                self.start(call, 0, functools.partial(self.prepared, call), contextvars.copy_context(), call.ended)
+                scope = Scope(call, 0, call.spec["place"].get("again"))
+                self.start(call, scope, functools.partial(self.prepared, call), contextvars.copy_context(), call.ended)
                 continue
             call = self.calls.get(number)
             if call is None:
@@ -434,23 +492,21 @@ class Worker:
         function = self.modules.function(call.spec)
         return bind(function, call)
 
-    def start(self, call, scope, prepare, context, end):
+    def start(self, call, scope, prepare, context, end, policies=()):
         """Runs what `prepare()` gives on a thread for itself; what is to be awaited goes to the event loop."""
+        own = scope.scope == 0
 
         def run():
             with call.lock:
                 if call.stopped:
                     raise Stop()
-                if scope == 0:
+                if own:
                     call.thread = threading.get_ident()
             said = None
-            try:
-                CURRENT.set(Scope(call, scope))
-                attach(call, scope)
-                said = self.result(call, scope, prepare)
-            except BaseException as error:
-                said = ending(error)
-            if scope == 0:
+            CURRENT.set(scope)
+            while said is None:
+                said = self.attempt(call, scope, prepare, policies)
+            if own:
                 if "error" not in said:
                     # Tasks that are at work come to their end, and with them what is recorded.
                     concurrent.futures.wait(call.tasks)
@@ -472,9 +528,34 @@ class Worker:
 
         self.threads.run(thread)
 
+    def attempt(self, call, scope, prepare, policies):
+        """How a function ends; None when it is to run again at once."""
+        error = None
+        try:
+            if scope.scope == 0:
+                call.pushed = []
+            attach(call, scope.scope)
+            said = self.result(call, scope.scope, prepare)
+            if scope.scope == 0 and call.pushed and "ok" in said:
+                pushed = [{"update": {key: value}} for key, value in call.pushed if call.knows(key)]
+                said = {"ok": {"many": pushed + [said["ok"]]}}
+        except BaseException as caught:
+            error = caught
+            if runs_again(error, scope):
+                return None
+            said = ending(error, scope)
+            for place, policy in enumerate(policies):
+                if "error" in said and wants(policy, error):
+                    said["error"]["policy"] = place
+                    break
+            if scope.scope and "error" in said:
+                call.raised[scope.scope] = error
+        paused = is_interrupt(error) and not (error.args and error.args[0])
+        return closed(scope, said, paused or "error" in said)
+
     def result(self, call, scope, prepare):
         value = prepare()
-        render = plain if scope else output if call.spec["style"] == "node" else answer
+        render = plain if scope else functools.partial(output if call.spec["style"] == "node" else answer, call=call)
         if inspect.isgenerator(value):
             parts = []
             while True:
@@ -488,8 +569,7 @@ class Worker:
             render = None
         if inspect.isawaitable(value) and not isinstance(value, concurrent.futures.Future):
             future = asyncio.run_coroutine_threadsafe(awaited(value), self.loop.get())
-            if scope == 0:
-                call.future = future
+            call.futures[scope] = future
             value = future.result()
         return {"ok": render(value) if render else value}
 
@@ -507,7 +587,7 @@ async def drained(call, scope, generator, render):
 
 def yielded(call, scope, item, parts):
     if is_command(item):
-        parts.append(output(item))
+        parts.append(output(item, call))
     else:
         call.tell(scope, {"emit": plain(item)})
 
@@ -518,13 +598,21 @@ def joined(parts, last, render):
     return {"many": parts + ([render(last)] if last is not None else [])}
 
 
-def ending(error):
+def ending(error, scope):
     try:
-        question = asked(error)
+        question = asked(error, scope)
         if question is not NOTHING:
             return {"asks": question}
+        if is_interrupt(error):
+            # A graph that the function called has stopped at a breakpoint of its own.
+            scope.call.say(scope.scope, "pause")
+            return {"asks": None}
         if isinstance(error, (Stop, asyncio.CancelledError, concurrent.futures.CancelledError)):
             return {"asks": None}
+        if scope.scope == 0:
+            command = commanded(error, scope.call)
+            if command is not NOTHING:
+                return {"ok": command}
         return {"error": fault(error)}
     except Exception as worse:
         # An error that cannot be shown, or a question that is not JSON.
