@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 use crate::diagnostic::Diagnostic;
+use crate::halves::without_halves;
 use crate::words::text;
 use crate::{FORMAT, json, writing};
 
@@ -104,7 +105,14 @@ impl Document {
     /// ([`source`](Self::source)). The diagnostics are those that records cannot show any more (no JSON, members that
     /// stand twice); everything else is found by [`validate`](Self::validate).
     pub fn parse(text: &str) -> (Self, Vec<Diagnostic>) {
-        let parsed = match json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)) {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let parsed = json::parse(text).or_else(|error| {
+            match String::from_utf8(without_halves(text.as_bytes()).into_owned()) {
+                Ok(whole) if whole != text => json::parse(&whole),
+                _ => Err(error),
+            }
+        });
+        let parsed = match parsed {
             Ok(parsed) => parsed,
             Err(error) => {
                 let diagnostic = Diagnostic::error(

@@ -10,6 +10,7 @@
 
 mod diagnostic;
 mod document;
+mod halves;
 mod invariant;
 mod json;
 mod limits;
@@ -26,6 +27,7 @@ mod writing;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use document::{Document, Section};
+pub use halves::{read_json, without_halves};
 pub use invariant::{INVARIANTS, Invariant, MOST_INVARIANTS, WhenBroken};
 pub use json::{escape_pointer, same};
 pub use limits::Limits;

@@ -4,6 +4,7 @@ pub mod access;
 pub(crate) mod config_schema;
 pub(crate) mod error_class;
 pub mod files;
+pub(crate) mod json;
 pub(crate) mod processor;
 pub(crate) mod references;
 pub mod schema_validator;

@@ -17,6 +17,7 @@ use superstep::value::Object;
 use superstep::{NodeContext, Value};
 
 use crate::base::access::Access;
+use crate::base::json::read_json;
 use crate::base::text::{origin, percent_encoded};
 use crate::base::web::{Web, WebError, WebRequest, failure};
 use crate::expression::{Expression, Scope};
@@ -488,7 +489,7 @@ impl HttpResponse {
     /// Status, headers and body, as expressions see them. JSON is read as what it says; anything else is text.
     pub(crate) fn value(&self) -> Result<Value, RequestError> {
         let text = self.text()?;
-        let body = match (serde_json::from_str::<Value>(&text), self.is_json()) {
+        let body = match (read_json::<Value>(text.as_bytes()), self.is_json()) {
             (Ok(json), true) => json,
             (_, true) if self.cut => return Err(RequestError::TooLarge(self.bytes.len())),
             (Err(e), true) => {

@@ -36,6 +36,7 @@ impl Server {
                 let json = "Content-Type: application/json\r\n";
                 let (status, extra, body) = match path.split('?').next().unwrap() {
                     "/json" => ("200 OK", json, r#"{"items": [{"n": 1}, {"n": 2}]}"#.to_owned()),
+                    "/halves" => ("200 OK", json, r#"{"t": "cut \ud83d", "\udc4d": "\ud83d\udc4d"}"#.to_owned()),
                     "/broken" => ("200 OK", json, "{oops".to_owned()),
                     "/busy" if times < 3 => {
                         ("429 Too Many Requests", "Retry-After: 0\r\n", "later".to_owned())
@@ -150,6 +151,15 @@ async fn answers_are_taken_and_values_stay_values() {
     assert_eq!(answer, Ok(superstep::json!("404gone")));
     let whole = server.out("/kilobyte", json!({"max_kb": 1}), input()).await;
     assert_eq!(whole, Ok("x".repeat(1024).into()), "the limit is included");
+}
+
+#[tokio::test]
+async fn half_a_character_in_an_answer_costs_that_character() {
+    let server = Server::start().await;
+    let out = server
+        .out("/halves", json!({"take": "answer.body"}), superstep::json!({}))
+        .await;
+    assert_eq!(out, Ok(superstep::json!({"t": "cut \u{fffd}", "\u{fffd}": "👍"})));
 }
 
 #[tokio::test]

@@ -3,17 +3,21 @@
 use rquickjs::{CaughtError, Coerced, Ctx, Exception, Value as Js};
 
 use super::{CodeError, FILE};
+use crate::base::json::{read_json, without_halves};
 use superstep_document::suggest;
 
 pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: Js<'js>) -> String {
-    if let Some(text) = value.as_string().and_then(|text| text.to_string().ok()) {
+    if let Some(text) = text_of(&value) {
         return text;
     }
     if let Some(exception) = value.as_exception() {
         return describe(exception);
     }
     match ctx.json_stringify(value.clone()) {
-        Ok(Some(text)) => text.to_string().unwrap_or_default(),
+        Ok(Some(json)) => {
+            let json = json.to_string().unwrap_or_default();
+            String::from_utf8_lossy(&without_halves(json.as_bytes())).into_owned()
+        }
         _ => {
             // A cyclic object throws while it is printed; the exception must not reach the user's code.
             ctx.catch();
@@ -24,13 +28,24 @@ pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: Js<'js>) -> String {
     }
 }
 
+/// Returns a text of a program. Where it was cut within a character, U+FFFD stands for the half.
+fn text_of(value: &Js<'_>) -> Option<String> {
+    let text = value.as_string()?;
+    text.to_string().ok().or_else(|| {
+        let json = value.ctx().json_stringify(value.clone()).ok()??;
+        read_json(json.to_string().ok()?.as_bytes()).ok()
+    })
+}
+
+/// Returns a text that an error has.
+fn field(exception: &Exception<'_>, name: &str) -> Option<String> {
+    let value = exception.as_object().get::<_, Js>(name).ok()?;
+    text_of(&value).or_else(|| value.get::<Option<Coerced<String>>>().ok()?.map(|text| text.0))
+}
+
 fn describe(exception: &Exception<'_>) -> String {
-    let name = exception
-        .as_object()
-        .get::<_, Option<String>>("name")
-        .ok()
-        .flatten();
-    let message = exception.message().unwrap_or_default();
+    let name = field(exception, "name");
+    let message = field(exception, "message").unwrap_or_default();
     match name {
         Some(name) if message.is_empty() => name,
         Some(name) => format!("{name}: {message}"),
@@ -133,7 +148,7 @@ pub(super) fn machine(error: &CaughtError<'_>) -> CodeError {
 /// Finds the innermost place in the user's code in a stack such as `at node (source:3:5)`: its file, unless it is the
 /// program itself, and its line.
 fn place(exception: &Exception<'_>) -> (Option<String>, Option<usize>) {
-    let stack = exception.stack().unwrap_or_default();
+    let stack = field(exception, "stack").unwrap_or_default();
     let places = stack.lines().filter_map(|frame| {
         let frame = frame.trim().trim_start_matches("at ");
         let place = frame

@@ -22,6 +22,7 @@ use super::modules::{Files, Imports};
 use super::program_time::ProgramTime;
 use super::source::{self, JavaScriptSource};
 use super::{CodeError, FILE, Limits};
+use crate::base::json::read_json;
 use crate::programs::requests::{Ending, NODE, Notice, Output, ProgramReply, ProgramRequest, RequestBody};
 
 /// Stack of the JavaScript program; small enough for any thread of the blocking pool.
@@ -315,7 +316,7 @@ impl<'js> Driver<'_, 'js> {
 pub(super) fn returned(end: Ending<impl AsRef<[u8]>>) -> Result<Ending<Output>, CodeError> {
     Ok(match end {
         Ending::Ok(json) => Ending::Ok(
-            serde_json::from_slice(json.as_ref())
+            read_json(json.as_ref())
                 .map_err(|e| CodeError::NotJson(format!("something that is not JSON ({e})")))?,
         ),
         Ending::Error(fault) => Ending::Error(fault),
@@ -495,7 +496,7 @@ fn prelude<'js>(
     let gone = |ctx: &Ctx<'js>| Exception::throw_message(ctx, "the node does not listen any more");
     let out = wire.clone();
     let send = move |ctx: Ctx<'js>, id: u64, scope: u64, request: String| {
-        let request: RequestBody = serde_json::from_str(&request).map_err(|error| {
+        let request: RequestBody = read_json(request.as_bytes()).map_err(|error| {
             // The place in the text means nothing to the caller of a function.
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();

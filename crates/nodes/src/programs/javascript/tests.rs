@@ -165,6 +165,49 @@ fn errors_name_the_users_line() {
 }
 
 #[test]
+fn a_text_that_is_cut_within_a_character_goes_wherever_texts_go() {
+    let state = || json!({"s": "Great work 👍 thanks"});
+    let half = "const half = state.s.slice(0, 12);";
+    let cut = "Great work \u{fffd}";
+    assert_eq!(
+        ok(&format!("{half} return {{[half]: [half, state.s.slice(12)]}}"), state()),
+        json!({cut: [cut, "\u{fffd} thanks"]})
+    );
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let seen = sent.clone();
+    let source = format!(
+        "{half} emit({{[half]: half}}); console.log(half, {{a: half}}); progress(1, 2, half);\n\
+         const found = await interrupt({{question: half}});\n\
+         return {{found: await task(half, [half], () => half)}}"
+    );
+    let ended = play(&source, state(), LIMITS, &Arc::default(), move |request| {
+        seen.lock().unwrap().push(format!("{:?}", request.request));
+        match request.request {
+            RequestBody::Task { .. } => Some(ProgramReply::Ok(Value::Null)),
+            RequestBody::Interrupt(asked) => Some(ProgramReply::Ok(asked)),
+            _ => None,
+        }
+    });
+    let seen = sent.lock().unwrap().join("\n");
+    assert!(!format!("{ended:?}").contains("cannot be read"), "{ended:?}");
+    for part in ["Emit", "Log", "Progress", "Interrupt", "Task"] {
+        let said = seen.lines().find(|line| line.starts_with(part));
+        assert!(said.is_some_and(|said| said.contains(cut)), "{part}: {seen}");
+    }
+    for (thrown, message) in [
+        ("throw new Error(half)", format!("Error: {cut}")),
+        ("throw half", format!("it threw {cut}")),
+        ("throw {half}", format!("it threw {{\"half\":\"{cut}\"}}")),
+        ("const e = new Error('x'); e.name = half; throw e", format!("{cut}: x")),
+    ] {
+        match run_with(&format!("{half} {thrown}"), state(), LIMITS).0 {
+            Err(CodeError::Thrown { message: said, .. }) => assert_eq!(said, message),
+            other => panic!("{thrown}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn syntax_is_checked_without_running() {
     assert_eq!(check("return {a: 1}", "state"), Ok(()));
     assert_eq!(
