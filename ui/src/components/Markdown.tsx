@@ -10,6 +10,8 @@ import { linkClass } from "./recipes";
 
 /** Characters that are read as Markdown; reading takes more than its share of time behind that. */
 const LONGEST = 32_000;
+/** The same of a line. */
+const LONGEST_LINE = 4000;
 /** Blocks inside blocks, by what begins a line. */
 const DEEPEST = 16;
 const DEEP = new RegExp(String.raw`^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){${DEEPEST}}`, "m");
@@ -17,8 +19,8 @@ const DEEP = new RegExp(String.raw`^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){${DEEPEST}
 const INDENTED = new RegExp(String.raw`^[ \t]{${2 * DEEPEST},}[-*+>\d]`, "m");
 
 /** Is it read as Markdown, or shown as it is? */
-export function isReadable(text: string): boolean {
-  return text.length <= LONGEST && !DEEP.test(text) && !INDENTED.test(text);
+export function isReadable(text: string, longest = LONGEST): boolean {
+  return text.length <= longest && !DEEP.test(text) && !INDENTED.test(text);
 }
 
 /** The page has its own headings; a README's begin under them. */
@@ -102,7 +104,7 @@ const INLINE_COMPONENTS: Components = { ...COMPONENTS, p: ({ children }) => <>{c
 export function InlineMarkdown({ text }: { text: string }) {
   return (
     <span className="markdown-line">
-      {isReadable(text) ? (
+      {isReadable(text, LONGEST_LINE) ? (
         <ReactMarkdown remarkPlugins={INLINE} components={INLINE_COMPONENTS}>
           {text}
         </ReactMarkdown>

@@ -15,7 +15,6 @@ import {
 } from "react";
 import { Button } from "../../components/Button";
 import { JsonEditor } from "../../components/JsonEditor";
-import { Markdown } from "../../components/Markdown";
 import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Spinner } from "../../components/Spinner";
 import { Tabs } from "../../components/Tabs";
@@ -33,7 +32,7 @@ import type { Previews } from "./useAnswerPreviews";
 import { isObject } from "../parts/diff";
 import type { ShownProblem } from "../parts/problem";
 import { keepDraft, keptDraft } from "./drafts";
-import { EarlierWork, Terms, QuestionText, Context } from "./AskedQuestion";
+import { AskedText, EarlierWork, Terms, QuestionText, Context } from "./AskedQuestion";
 import { extrasOf } from "./question-details";
 import { whatIsMissing } from "./send-blockers";
 import { DraftPreview } from "./DraftPreview";
@@ -194,7 +193,7 @@ export function AskedForm({
       {asked.text !== "" &&
         (effect ? (
           <div className="select-text text-sm [overflow-wrap:anywhere]">
-            <Markdown text={asked.text} lines />
+            <AskedText text={asked.text} />
           </div>
         ) : (
           <QuestionText text={asked.text} compact={compact} />

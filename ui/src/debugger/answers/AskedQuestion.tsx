@@ -1,6 +1,8 @@
 /** What a question says: its text, what its node did before, for whom it is and until when, and the state it is about. */
 import { Clock, TriangleAlert, Users } from "lucide-react";
+import { useState } from "react";
 import { InlineMarkdown, Markdown } from "../../components/Markdown";
+import { beginning } from "../../lib/beginning";
 import { fullTime, listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -82,10 +84,40 @@ export function Terms({ who, deadline }: { who: string[]; deadline: string | und
   );
 }
 
+/** Characters of the line that says what is asked. */
+const LONGEST_LINE = 1000;
+/** Characters of a question that are shown at once: more of them is no question, and a model may write it. */
+const LONGEST = 4000;
+
+/** A long text: its beginning as Markdown, and on demand all of it as it was written. */
+export function AskedText({ text }: { text: string }) {
+  const [whole, setWhole] = useState(false);
+  if (whole) return <Pre>{text}</Pre>;
+  return (
+    <>
+      <Markdown text={beginning(text, LONGEST)} lines />
+      {text.length > LONGEST && (
+        <button
+          type="button"
+          className="mt-1 text-accent-text underline underline-offset-2"
+          onClick={() => setWhole(true)}
+          data-testid={debugIds.wholeQuestion}
+        >
+          {t("debug.stream.more")}
+        </button>
+      )}
+    </>
+  );
+}
+
 /** The first line says what is asked; what follows explains. */
 export function QuestionText({ text, compact }: { text: string; compact: boolean }) {
-  const [first = "", ...rest] = text.split("\n");
-  const more = rest.join("\n").trim();
+  const end = text.indexOf("\n");
+  const line = end < 0 ? text : text.slice(0, end);
+  const first = beginning(line, LONGEST_LINE);
+  // A line that was cut is shown again, from its beginning.
+  const rest = first === line ? text.slice(line.length + 1) : text;
+  const more = rest.trim();
   return (
     <div
       className={`select-text [overflow-wrap:anywhere] ${compact ? "max-h-48 shrink-0 overflow-y-auto" : ""}`}
@@ -95,7 +127,7 @@ export function QuestionText({ text, compact }: { text: string; compact: boolean
       </p>
       {more !== "" && (
         <div className={`text-sm ${compact ? "mt-1 text-text-2" : "mt-2"}`}>
-          <Markdown text={more} lines />
+          <AskedText text={more} />
         </div>
       )}
     </div>

@@ -4,8 +4,12 @@
  */
 import type { Asked } from "../../ipc/bindings/Asked";
 import type { Choice } from "../../ipc/bindings/Choice";
+import { beginning } from "../../lib/beginning";
 import { t, type TextKey } from "../../lib/texts";
 import { isObject } from "../parts/diff";
+
+/** Characters of a question in a row of a list. */
+const LONGEST_HEADLINE = 200;
 
 export interface AskedEffect {
   readonly heading: string;
@@ -39,7 +43,10 @@ const questionIn = (value: Record<string, unknown>): string =>
 
 /** The first line of a question, for lists and titles. */
 export const headline = (asked: Pick<Asked, "value" | "text">): string =>
-  effectOf(asked)?.heading ?? asked.text.split("\n", 1)[0] ?? "";
+  beginning(
+    effectOf(asked)?.heading ?? asked.text.slice(0, 2 * LONGEST_HEADLINE).split("\n", 1)[0] ?? "",
+    LONGEST_HEADLINE,
+  );
 
 /** The question with its choices, also where its value gives them only, and without its value as text. */
 export function withEffect(asked: Asked): Asked {

@@ -28,6 +28,7 @@ import { InvariantsSection } from "../invariants";
 import { ContextSection } from "./ContextSection";
 import { useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
+import { withoutTitle } from "./readme";
 import {
   cardBodyClass,
   cardClass,
@@ -136,12 +137,6 @@ export function GraphInspector() {
       )}
     </div>
   );
-}
-
-/** A README begins with the graph's name as a rule, which stands above already. */
-function withoutTitle(readme: string, name: string): string {
-  const first = /^\s*#\s+(.*?)\s*#*\s*(?:\n|$)/.exec(readme);
-  return first?.[1]?.toLowerCase() === name.toLowerCase() ? readme.slice(first[0].length) : readme;
 }
 
 /** Says that unsaved work of an earlier session is back, and how to get rid of it. */

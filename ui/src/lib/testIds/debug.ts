@@ -138,6 +138,7 @@ export const debugIds = {
   questionDetail: "question-detail",
   answerForm: "answer-form",
   answerTerms: "answer-terms",
+  wholeQuestion: "whole-question",
   answerChoice: "answer-choice",
   answerPath: "answer-path",
   doneBefore: "done-before",
