@@ -17,6 +17,20 @@ pub(super) struct Chunk {
     pub(super) lines: (u32, u32),
 }
 
+/// Letters of a heading in titles. A title stands with each piece of its section, so what is longer would be stored and
+/// embedded thousands of times; its words are found in the section itself.
+const MAX_HEADING: usize = 200;
+/// Letters of a title.
+const MAX_TITLE: usize = 400;
+
+/// Returns the beginning of a text that is longer than `most` letters, with `…`.
+fn shortened(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text,
+        Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}
+
 /// Sizes of chunks, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size {
@@ -98,10 +112,8 @@ fn headed(fallback: &str, text: &str) -> Vec<(String, Range<usize>)> {
     let title = |document: &Option<String>, above: &[(usize, String)]| {
         let first = document.as_deref().unwrap_or(fallback);
         let below = above.iter().map(|(_, heading)| heading.as_str());
-        std::iter::once(first)
-            .chain(below)
-            .collect::<Vec<_>>()
-            .join(" › ")
+        let parts: Vec<&str> = std::iter::once(first).chain(below).collect();
+        shortened(parts.join(" › "), MAX_TITLE)
     };
     for (at, line) in lines(text) {
         let start = line.trim_start();
@@ -113,8 +125,12 @@ fn headed(fallback: &str, text: &str) -> Vec<(String, Range<usize>)> {
                 let level = line.chars().take_while(|c| *c == '#').count();
                 if (1..=6).contains(&level) && line[level..].starts_with([' ', '\t']) {
                     sections.push((title(&document, &above), section(own, begun, at, level)));
-                    begun = at + line.len();
-                    let heading = line[level..].trim().trim_end_matches('#').trim().to_owned();
+                    let whole = line[level..].trim().trim_end_matches('#').trim();
+                    let heading = shortened(whole.to_owned(), MAX_HEADING);
+                    begun = match heading.len() == whole.len() {
+                        true => at + line.len(),
+                        false => at,
+                    };
                     own = (!heading.is_empty()).then_some((at, level));
                     if level == 1 && document.is_none() {
                         document = Some(heading);
@@ -307,6 +323,27 @@ mod tests {
         );
         assert_eq!(cut(Form::Markdown, "no heading", SIZE)[0].0, "my file");
         assert_eq!(cut(Form::Markdown, "  \n\n", SIZE), []);
+    }
+
+    #[test]
+    fn a_heading_without_an_end_is_text_of_its_section() {
+        for text in [
+            format!("# {}", "a".repeat(3_900_000)),
+            format!("# {}\n{}", "ä b ".repeat(50_000), "text\n\n".repeat(40_000)),
+            format!("<h1>{}", "a".repeat(100_000)),
+        ] {
+            let found = chunks("a.md", Form::Markdown, None, &text, Size { most: 2000, overlap: 200 });
+            let titles: usize = found.iter().map(|chunk| chunk.title.len()).sum();
+            let bodies: usize = found.iter().map(|chunk| chunk.bytes.len()).sum();
+            assert!(bodies >= text.trim().len() - 2 * found.len(), "nothing is lost");
+            assert!(titles <= found.len() * (MAX_TITLE * 4 + 3), "{titles}");
+        }
+        let deep: String = (1..=6)
+            .map(|level| format!("{} {}\n", "#".repeat(level), "t".repeat(199)))
+            .collect();
+        let many = format!("{deep}{}", "###### x\n".repeat(100_000));
+        let found = cut(Form::Markdown, &many, SIZE);
+        assert!(found.iter().all(|(title, ..)| title.chars().count() <= MAX_TITLE + 1));
     }
 
     #[test]

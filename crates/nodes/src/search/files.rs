@@ -1,17 +1,24 @@
 //! Which files below a folder are searched: what `.gitignore` and `.ignore` hide is not, nor are links and hidden files.
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::UNIX_EPOCH;
 
 use ignore::WalkBuilder;
 use ignore::overrides::{Override, OverrideBuilder};
 
 use super::SearchError;
+use crate::base::files::read_bytes;
 
 /// Most files of one folder.
 const MOST_FILES: usize = 50_000;
 /// Largest sum of file sizes.
 const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+/// Largest file that says what is ignored.
+const MAX_RULES: u64 = 256 * 1024;
+/// The names of such files.
+const RULES: [&str; 2] = [".gitignore", ".ignore"];
 /// Folders inside each other.
 const DEEPEST: usize = 64;
 
@@ -93,7 +100,21 @@ pub(super) fn walk(
             .into_owned();
         return Ok(vec![found(name, place.to_owned(), form, &facts)]);
     }
+    let unreadable = Arc::new(OnceLock::new());
+    let found_unreadable = unreadable.clone();
+    // The walker reads the rules of a folder by itself when it goes in, whole and whatever they are.
+    if let Err((path, e)) = readable_rules(place) {
+        return Err(SearchError::Read(path, e.to_string()));
+    }
     let walk = WalkBuilder::new(place)
+        .filter_entry(move |entry| {
+            if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                return true;
+            }
+            let rules = readable_rules(entry.path());
+            // The first one is the one that is named.
+            rules.map_err(|error| found_unreadable.set(error)).is_ok()
+        })
         .follow_links(false)
         // A repository is no condition, and what lies around the place has no say.
         .require_git(false)
@@ -106,6 +127,9 @@ pub(super) fn walk(
     for entry in walk {
         if stop() {
             return Err(SearchError::Stopped);
+        }
+        if unreadable.get().is_some() {
+            break;
         }
         // A folder that cannot be read is not the end of the search.
         let entry = match entry {
@@ -134,8 +158,24 @@ pub(super) fn walk(
             return Err(SearchError::TooLarge(place.to_owned(), why));
         }
     }
+    if let Some((path, e)) = unreadable.get() {
+        return Err(SearchError::Read(path.clone(), e.to_string()));
+    }
     list.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(list)
+}
+
+/// Refuses a folder whose rules are no regular files, or larger than such files are. Git keeps links, so a clone may bring
+/// one that leads anywhere.
+fn readable_rules(folder: &Path) -> Result<(), (PathBuf, io::Error)> {
+    for path in RULES.map(|name| folder.join(name)) {
+        match read_bytes(&path, MAX_RULES) {
+            Err(e) if matches!(e.kind(), ErrorKind::InvalidInput | ErrorKind::FileTooLarge) => return Err((path, e)),
+            // What is not there or may not be read has no say.
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn found(name: String, path: PathBuf, form: Form, facts: &std::fs::Metadata) -> FoundFile {
@@ -155,6 +195,35 @@ fn found(name: String, path: PathBuf, form: Form, facts: &std::fs::Metadata) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn rules_that_are_no_files_of_rules_are_refused_before_they_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("deep");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::write(deep.join("a.md"), "a").unwrap();
+        let large = dir.path().join("large");
+        std::fs::write(&large, "x\n".repeat(200_000)).unwrap();
+        let all = patterns(dir.path(), &[]).unwrap();
+        for target in [large.as_path(), Path::new("/dev/zero")] {
+            for (folder, name) in [(dir.path(), ".gitignore"), (&*deep, ".ignore")] {
+                let link = folder.join(name);
+                std::os::unix::fs::symlink(target, &link).unwrap();
+                let refused = walk(dir.path(), &all, &|| false);
+                assert!(
+                    matches!(&refused, Err(SearchError::Read(path, _)) if *path == link),
+                    "{target:?} {name}: {refused:?}"
+                );
+                std::fs::remove_file(&link).unwrap();
+            }
+        }
+        // A link to rules is read, and one to nothing has no say.
+        std::fs::write(&large, "deep/\n").unwrap();
+        std::os::unix::fs::symlink(&large, dir.path().join(".ignore")).unwrap();
+        std::os::unix::fs::symlink("/nothing/there", dir.path().join(".gitignore")).unwrap();
+        assert_eq!(walk(dir.path(), &all, &|| false).unwrap(), []);
+    }
 
     fn names(place: &Path, chosen: &[&str]) -> Vec<String> {
         let chosen: Vec<String> = chosen.iter().map(|one| (*one).to_owned()).collect();
