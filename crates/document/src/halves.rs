@@ -24,7 +24,10 @@ pub fn without_halves(json: &[u8]) -> Cow<'_, [u8]> {
     // Up to here it is in `whole`.
     let mut taken = 0;
     let mut at = 0;
-    while let Some(next) = json.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
+    while let Some(next) = json
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|byte| *byte == b'\\'))
+    {
         at += next;
         at += match (unit(json, at), unit(json, at + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
@@ -81,7 +84,10 @@ mod tests {
         let key: serde_json::Value = read_json(br#"{"k\ud83d": ["\ude00", 1]}"#).unwrap();
         assert_eq!(key, serde_json::json!({"k\u{fffd}": ["\u{fffd}", 1]}));
         for broken in [r#""\ud8"#, r#""\u+d83""#, r#"{"a": "\ud83d","#, "\\", "\\u"] {
-            assert!(read_json::<serde_json::Value>(broken.as_bytes()).is_err(), "{broken}");
+            assert!(
+                read_json::<serde_json::Value>(broken.as_bytes()).is_err(),
+                "{broken}"
+            );
         }
     }
 

@@ -142,5 +142,9 @@ fn escape(text: &str) -> String {
             c => out.push(c),
         }
     }
+    // Mermaid reads no label that is empty.
+    if out.is_empty() {
+        out.push(' ');
+    }
     out
 }

@@ -146,6 +146,16 @@ fn the_head_has_defaults() {
     assert_eq!((empty.name(), empty.recursion_limit()), ("", 1000));
 }
 
+/// Mermaid refuses the whole drawing for one label that is empty.
+#[test]
+fn mermaid_has_no_empty_labels() {
+    let graph = r#"{"format": "superstep/1", "name": "", "state": {}, "nodes": {"a": {"kind": "x", "title": ""}},
+        "edges": [{"from": "__start__", "to": "a"}, {"from": "a", "route": "''", "paths": {"": "a", "\t": "__end__"}},
+            {"from": "a", "when": "", "to": "a"}]}"#;
+    let drawn = superstep_document::Document::parse(graph).0.mermaid();
+    assert!(!drawn.contains("\"\"") && drawn.contains("|\" \"|"), "{drawn}");
+}
+
 #[test]
 fn mermaid_escapes_and_shows_every_form() {
     let graph = document(json!({
