@@ -89,6 +89,7 @@ fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, Sqlite
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
     conn.busy_timeout(options.busy_timeout)?;
+    keep_statements(&conn)?;
     // Before anything is changed: another program's file must stay as it is.
     check(&conn, path)?;
     conn.pragma_update(None, "journal_mode", "WAL")?;
@@ -103,7 +104,6 @@ fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, Sqlite
     conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     migrate(&mut conn, path)?;
-    keep_statements(&conn)?;
     Ok(conn)
 }
 
@@ -123,8 +123,10 @@ pub(super) fn open_only_reader(path: &Path, options: SqliteOptions) -> Result<Co
 }
 
 /// Keeps statements, so that they are prepared once. By itself SQLite prepares those whose best plan may depend on a
-/// value again for every other value, which takes longer than most of ours run.
+/// value again for every other value, which takes longer than most of ours run. The schema of a file may come from
+/// somebody else, so what it calls may do nothing but calculate.
 fn keep_statements(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     conn.set_prepared_statement_cache_capacity(64);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
@@ -201,7 +203,30 @@ fn check(conn: &Connection, path: &Path) -> Result<i64, SqliteFault> {
         }
         .into());
     }
+    refuse_foreign(conn, path)?;
     Ok(version)
+}
+
+/// Refuses a file in which something else than our own triggers would work along with every commit, or a view would stand
+/// in the place of a table.
+fn refuse_foreign(conn: &Connection, path: &Path) -> Result<(), SqliteFault> {
+    let mut parts =
+        conn.prepare("SELECT type, name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')")?;
+    let mut parts = parts.query([])?;
+    while let Some(part) = parts.next()? {
+        let (kind, name): (String, String) = (part.get(0)?, part.get(1)?);
+        // SQLite keeps what made a trigger, letter by letter.
+        let made: String = part.get(2)?;
+        if !MIGRATIONS.iter().any(|migration| migration.contains(&made)) {
+            return Err(StorageError::Backend {
+                what: format!("opening the database ({})", path.display()),
+                cause: format!("it has the {kind} {name:?}, which Superstep did not make and which would work along with every run"),
+                remedy: format!("Find out who made it, remove it (DROP {}), or choose another file", kind.to_uppercase()),
+            }
+            .into());
+        }
+    }
+    Ok(())
 }
 
 fn migrate(conn: &mut Connection, path: &Path) -> Result<(), SqliteFault> {

@@ -58,6 +58,31 @@ fn databases_of_others_are_refused_and_left_alone() {
     );
 }
 
+/// What somebody else put into the schema would work along with every commit of every thread.
+#[tokio::test]
+async fn a_file_with_triggers_or_views_of_others_is_refused_and_left_alone() {
+    for (made, name) in [
+        (
+            "CREATE TRIGGER spy AFTER INSERT ON checkpoints BEGIN DELETE FROM writes; END",
+            "trigger \"spy\"",
+        ),
+        ("CREATE VIEW shown AS SELECT * FROM checkpoints", "view \"shown\""),
+        (
+            "DROP TRIGGER writes_gone; CREATE TRIGGER writes_gone AFTER DELETE ON writes BEGIN DELETE FROM waiting; END",
+            "trigger \"writes_gone\"",
+        ),
+    ] {
+        let (_folder, file) = folder();
+        sick_and_well(&file).await;
+        SqliteSaver::open(&file).expect("our own triggers are no others'");
+        sql(&file, made);
+        let before = std::fs::read(&file).expect("readable");
+        let text = refused(&file);
+        assert!(text.contains(name) && text.contains("DROP"), "{text}");
+        assert_eq!(std::fs::read(&file).expect("readable"), before, "{made}");
+    }
+}
+
 /// A file whose list of tables cannot be read opens for nobody, so no remedy may need it open.
 #[tokio::test]
 async fn a_file_that_does_not_open_is_not_to_be_exported() {

@@ -22,7 +22,11 @@ impl DeltaChain {
     /// take longer to read than a snapshot: more in a wide graph, so that a snapshot's share of each commit does not
     /// grow with the graph.
     pub(crate) fn with<S: Clone>(self, bytes: usize, state: &ChannelState<S>, texts: i64) -> Option<Self> {
-        let (depth, weight) = (self.depth + 1, self.weight + bytes as i64);
+        // A damaged file may say anything.
+        let (depth, weight) = (
+            self.depth.saturating_add(1),
+            self.weight.saturating_add(bytes as i64),
+        );
         let (channels, nodes) = (state.versions.len(), state.seen.len());
         let snapshot = (6 * channels + 8 * nodes) as i64 + texts;
         let due = depth >= SNAPSHOT_EVERY.max((channels + nodes) as i64 / 8) || weight > 3 * snapshot;
