@@ -1,5 +1,6 @@
 //! A thread as commands list it, whether this program read it or another one that has it open.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use superstep::checkpoint::{CheckpointHead, ThreadSummary};
@@ -71,8 +72,10 @@ impl From<&ThreadSummary> for Row {
 /// Formats the next nodes, each once with its count: a fan-out has many tasks of one node.
 pub(crate) fn next_of<N: AsRef<str>>(next: &[N]) -> String {
     let mut counted: Vec<(&str, usize)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for name in next.iter().map(AsRef::as_ref) {
-        match counted.iter_mut().find(|(other, _)| *other == name) {
+        let place = *places.entry(name).or_insert(counted.len());
+        match counted.get_mut(place) {
             Some((_, count)) => *count += 1,
             None => counted.push((name, 1)),
         }

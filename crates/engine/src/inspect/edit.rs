@@ -273,7 +273,11 @@ impl<'a> Edit<'a> {
         match &self.base {
             Some(base) => {
                 let checkpoint = &base.checkpoint;
-                (live, checkpoint.id.clone(), checkpoint.metadata.step + 1)
+                (
+                    live,
+                    checkpoint.id.clone(),
+                    checkpoint.metadata.step.saturating_add(1),
+                )
             }
             None => (live, CheckpointId::new(""), 0),
         }

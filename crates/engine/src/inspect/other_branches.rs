@@ -200,7 +200,12 @@ impl BranchCheckpoint {
         let Some(tuple) = tuple else { return Ok(Vec::new()) };
         let mut live = load(plan, Some(&tuple));
         live.apply_null_writes(&tuple.pending_writes)?;
-        let stage = StepContext::new(plan, &self.ns, &self.id, tuple.checkpoint.metadata.step + 1);
+        let stage = StepContext::new(
+            plan,
+            &self.ns,
+            &self.id,
+            tuple.checkpoint.metadata.step.saturating_add(1),
+        );
         let mut visits = Vec::new();
         for task in task::prepare(&live, &stage, None) {
             let spec = plan.node(task.node.unwrap_or_default());
@@ -371,7 +376,8 @@ fn split<'a>(
     }
     let start = began.start.as_ref().and_then(|id| by_id.get(id).copied());
     let before = |head: &&'a CheckpointHead| head.parent.as_ref().and_then(|id| by_id.get(id).copied());
-    let path: Vec<&CheckpointHead> = std::iter::successors(start, before).collect();
+    // In a damaged place a checkpoint may come from itself.
+    let path: Vec<&CheckpointHead> = std::iter::successors(start, before).take(roots.len()).collect();
     // Two branches may both come from what is not there: a checkpoint that was pruned since, or none. It ends the path.
     let absent = path.last().map(|last| parent_of(last));
     let ids: Vec<&CheckpointId> = path.iter().map(|head| &head.id).chain(absent).collect();
