@@ -47,18 +47,40 @@ impl McpServers {
         self.0.join("venv/bin").join(program)
     }
 
+    /// Returns the path of Python with the SDK's second line, or with its first.
+    pub fn interpreter(&self, is_first: bool) -> PathBuf {
+        let venv = if is_first { "venv-1" } else { "venv" };
+        self.0.join(venv).join("bin/python")
+    }
+
+    /// Returns the folder with the packages from npm.
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
     /// Starts `server-everything` on a loopback port.
     ///
     /// # Panics
     /// When it does not start, with what it says.
     pub fn over_http(&self) -> McpOverHttp {
+        self.serving(&self.node("mcp-server-everything"), &["streamableHttp"])
+    }
+
+    /// Starts a server on a loopback port, which it is told in the variable PORT, and in the argument PORT. The variable
+    /// SERVERS names the folder of the packages.
+    ///
+    /// # Panics
+    /// When it does not start, with what it says.
+    pub fn serving(&self, program: &Path, args: &[&str]) -> McpOverHttp {
         let mut message = String::new();
         // Somebody may take the port between our looking and the server's binding it.
         for _ in 0..TRIES {
             let port = free_port();
             let server = McpOverHttp {
                 place: Mutex::new(Place::new("mcp", None, Signal::TERM)),
-                program: self.node("mcp-server-everything"),
+                program: program.to_owned(),
+                args: args.iter().map(ToString::to_string).collect(),
+                folder: self.0.clone(),
                 port,
             };
             match server.run() {
@@ -75,6 +97,8 @@ impl McpServers {
 pub struct McpOverHttp {
     place: Mutex<Place>,
     program: PathBuf,
+    args: Vec<String>,
+    folder: PathBuf,
     port: u16,
 }
 
@@ -85,8 +109,15 @@ impl McpOverHttp {
             .lock()
             .expect("no test panics while it holds the place");
         let mut command: Command = place.command(&self.program);
-        command.arg("streamableHttp").env("PORT", self.port.to_string());
         let port = self.port;
+        let args = self.args.iter().map(|arg| match &**arg {
+            "PORT" => port.to_string(),
+            other => other.to_owned(),
+        });
+        command
+            .args(args)
+            .env("PORT", port.to_string())
+            .env("SERVERS", &self.folder);
         place.start(command, move |_| {
             std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
         })

@@ -1,30 +1,38 @@
 //! A connection to one MCP server: what it offers, and calls that report progress, can be cancelled and end in time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use parking_lot::Mutex;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::handler::client::progress::ProgressDispatcher;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities, ClientRequest,
-    Implementation, InitializeRequestParams, PaginatedRequestParams, PingRequest, ProgressNotificationParam,
-    ReadResourceRequestParams, ReadResourceResult, Request, RequestId, Resource, ResourceTemplate,
-    ServerResult, Tool,
+    CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientRequest,
+    CustomNotification, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
+    ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams,
+    PingRequest, ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
+    Request, RequestId,
 };
-use rmcp::service::{NotificationContext, Peer, PeerRequestOptions, RunningService, ServiceError};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, Peer,
+    PeerRequestOptions, RequestContext, RunningService, ServiceError,
+};
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::{ClientHandler, RoleClient, ServiceExt};
-use superstep::{BoxFuture, NodeContext};
+use rmcp::{ClientHandler, RoleClient};
+use serde_json::{Map, Value as Json, json};
+use superstep::NodeContext;
 
 use super::config::FilledServerConfig;
 use super::error::McpError;
+use super::http::{self, HttpClient};
+use super::offers::{self, ListPage, ServerList, ServerResource, ServerTool};
 use super::process::ServerProcess;
+use super::reading::{self, UNREADABLE};
+use super::stdio::{self, LineTransport};
 use crate::base::secrets::redact_value;
 use crate::base::web::Web;
 use crate::programs::helper::HelperProgram;
@@ -37,8 +45,15 @@ const LIST: Duration = Duration::from_secs(30);
 /// How long a silent server may take to say that it is there. One that is only slow, on a busy computer, is not given up:
 /// what it remembers would be lost.
 const PROBE: Duration = Duration::from_secs(10);
-/// Things of one sort that a server may offer.
-const MOST: usize = 2_000;
+/// Things of one sort that a server may offer, and pages on which it may list them.
+const MAX_ENTRIES: usize = 2_000;
+const MAX_PAGES: usize = 200;
+/// Times that a server may ask for something in the middle of a call.
+const MAX_ROUNDS: usize = 10;
+
+/// Revisions in the order in which they are wanted, and the one that servers without `server/discover` are offered.
+const NEWEST: [ProtocolVersion; 1] = [ProtocolVersion::V_2026_07_28];
+const OLDER: ProtocolVersion = ProtocolVersion::LATEST_WITH_INITIALIZE;
 
 /// Notices that the server sends by itself.
 #[derive(Clone, Debug)]
@@ -48,10 +63,19 @@ struct NotificationHandler {
     changes: Arc<AtomicU64>,
 }
 
+impl NotificationHandler {
+    fn new() -> Self {
+        Self {
+            progress: ProgressDispatcher::new(),
+            changes: Arc::default(),
+        }
+    }
+}
+
 impl ClientHandler for NotificationHandler {
-    fn get_info(&self) -> InitializeRequestParams {
+    fn get_info(&self) -> ClientConfig {
         let us = Implementation::new("superstep", env!("CARGO_PKG_VERSION"));
-        InitializeRequestParams::new(ClientCapabilities::default(), us)
+        ClientConfig::new(ClientCapabilities::default(), us).with_protocol_version(OLDER)
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
@@ -61,10 +85,54 @@ impl ClientHandler for NotificationHandler {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.changes.fetch_add(1, Ordering::SeqCst);
     }
+
+    /// Takes progress whose numbers or texts are not as they should be for the sign of life that it is.
+    async fn on_custom_notification(&self, notice: CustomNotification, _: NotificationContext<RoleClient>) {
+        let params = notice.params.unwrap_or_default();
+        match &*notice.method {
+            "notifications/progress" => {
+                if let Some(report) = progress_of(&params) {
+                    self.progress.handle_notification(report).await;
+                }
+            }
+            "notifications/tools/list_changed" => {
+                self.changes.fetch_add(1, Ordering::SeqCst);
+            }
+            _ => {}
+        }
+    }
+
+    /// Declines what the server asks of the person in a form that is not known.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        match &*request.method {
+            ELICITATION => Ok(CustomResult(json!({"action": "decline"}))),
+            "ping" => Ok(CustomResult(json!({}))),
+            _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        }
+    }
 }
 
-/// Some things of one sort, and where there are more.
-type ListPage<T> = Result<(Vec<T>, Option<String>), ServiceError>;
+/// Request of a server for an answer of the person.
+const ELICITATION: &str = "elicitation/create";
+
+fn progress_of(params: &Json) -> Option<ProgressNotificationParam> {
+    let token: ProgressToken = serde_json::from_value(params.get("progressToken")?.clone()).ok()?;
+    let number = |field: &str| match params.get(field) {
+        Some(Json::String(text)) => text.trim().parse().ok(),
+        other => other.and_then(Json::as_f64),
+    };
+    let mut report = ProgressNotificationParam::new(token, number("progress").unwrap_or_default());
+    report.total = number("total");
+    report.message = params.get("message").and_then(Json::as_str).map(str::to_owned);
+    Some(report)
+}
+
+/// Tools of a server, as of which change and when they were read.
+type KnownTools = (u64, Instant, Arc<ServerList<ServerTool>>);
 
 /// A connection.
 #[derive(Debug)]
@@ -73,8 +141,7 @@ pub(crate) struct Client {
     service: RunningService<RoleClient, NotificationHandler>,
     process: Option<ServerProcess>,
     launch: FilledServerConfig,
-    /// The tools, as of which change.
-    tools: Mutex<Option<(u64, Arc<[Tool]>)>>,
+    tools: Mutex<Option<KnownTools>>,
     /// Set by every use, taken by [`Client::was_used`].
     used: AtomicBool,
     /// It no longer answers: the next caller needs a new one.
@@ -90,52 +157,59 @@ impl Client {
         environment: &Environment,
         helper: Option<&HelperProgram>,
     ) -> Result<Self, McpError> {
-        let failed = |cause: String, exit_message: String| McpError::Start {
-            server: server.to_owned(),
-            cause,
-            exit_message,
-        };
-        let handler = NotificationHandler {
-            progress: ProgressDispatcher::new(),
-            changes: Arc::default(),
-        };
-        let (process, started) = match &launch {
+        let started = match &launch {
             FilledServerConfig::Program { command, .. } => {
-                let (process, pipes) =
-                    ServerProcess::start(server, &launch, root, &environment.shown_variables, helper)
-                        .map_err(|error| {
-                            failed(format!("the program {command:?}: {error}"), String::new())
+                let start = async |way: ClientLifecycleMode| {
+                    let variables = &environment.shown_variables;
+                    let (process, (output, input)) =
+                        ServerProcess::start(server, &launch, root, variables, helper).map_err(|error| {
+                            (None, format!("the program {command:?}: {error}"), String::new())
                         })?;
-                let started = tokio::time::timeout(START, handler.serve(pipes)).await;
-                (Some(process), started)
+                    let limit = match way {
+                        ClientLifecycleMode::Discover { .. } => None,
+                        _ => Some(stdio::DISCOVER),
+                    };
+                    let pipes = LineTransport::new(server.to_owned(), output, input, limit);
+                    let serving = NotificationHandler::new().serve_with_lifecycle(pipes, way);
+                    match up(serving).await {
+                        Ok(service) => Ok((service, process)),
+                        Err((error, cause)) => Err((error, cause, process.exit_message().await)),
+                    }
+                };
+                let first = start(automatic()).await;
+                match first {
+                    // One that ends at, or never understands, what it does not know is asked in the other way at once.
+                    Err((Some(error), ..)) => start(other_way(&error)).await,
+                    other => other,
+                }
+                .map(|(service, process)| (service, Some(process)))
             }
             FilledServerConfig::Address { url, headers } => {
                 let web = Web::new(&environment.grants, &environment.models.private_hosts);
-                let transport =
-                    transport(&web, url, headers).map_err(|cause| failed(cause, String::new()))?;
-                (None, tokio::time::timeout(START, handler.serve(transport)).await)
+                let up = match transport(&web, url, headers) {
+                    Ok(transport) => {
+                        up(NotificationHandler::new().serve_with_lifecycle(transport, automatic())).await
+                    }
+                    Err(cause) => Err((None, cause)),
+                };
+                up.map(|service| (service, None))
+                    .map_err(|(error, cause)| (error, cause, String::new()))
             }
         };
-        let cause = match started {
-            Ok(Ok(service)) => {
-                return Ok(Self {
-                    server: server.into(),
-                    service,
-                    process,
-                    launch,
-                    tools: Mutex::default(),
-                    used: AtomicBool::new(true),
-                    broken: AtomicBool::new(false),
-                });
-            }
-            Ok(Err(error)) => chain(&error),
-            Err(_) => format!("it did not answer within {} s", START.as_secs()),
-        };
-        let exit_message = match &process {
-            Some(process) => process.exit_message().await,
-            None => String::new(),
-        };
-        Err(failed(cause, exit_message))
+        let (service, process) = started.map_err(|(_, cause, exit_message)| McpError::Start {
+            server: server.to_owned(),
+            cause,
+            exit_message,
+        })?;
+        Ok(Self {
+            server: server.into(),
+            service,
+            process,
+            launch,
+            tools: Mutex::default(),
+            used: AtomicBool::new(true),
+            broken: AtomicBool::new(false),
+        })
     }
 
     /// Returns whether the client has been used since the last call of this function.
@@ -153,74 +227,120 @@ impl Client {
             && self.process.as_ref().is_none_or(ServerProcess::runs)
     }
 
-    /// Returns the server's tools, read again when it reports a change.
-    pub(crate) async fn tools(&self) -> Result<Arc<[Tool]>, McpError> {
+    /// Returns the server's tools, read again when it reports a change. Since revision 2026-07-28 a server reports none
+    /// that nobody subscribes to, but says for how long its list holds.
+    pub(crate) async fn tools(&self) -> Result<Arc<ServerList<ServerTool>>, McpError> {
         let now = self.service.service().changes.load(Ordering::SeqCst);
-        if let Some((then, tools)) = &*self.tools.lock()
+        if let Some((then, read, tools)) = &*self.tools.lock()
             && *then == now
+            && (self.reports_changes() || tools.fresh_for.is_some_and(|time| read.elapsed() < time))
         {
             return Ok(tools.clone());
         }
-        let tools: Arc<[Tool]> = self
-            .listed(|cursor| {
-                Box::pin(async {
-                    let page = self.service.list_tools(Some(page(cursor))).await?;
-                    Ok((page.tools, page.next_cursor))
-                })
-            })
-            .await?
-            .into();
-        *self.tools.lock() = Some((now, tools.clone()));
+        let request = |page| ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
+        let read = |result: &Json| offers::page(result, "tools", offers::tool);
+        let tools = Arc::new(self.listed(request, read, |tool| &tool.name).await?);
+        for odd in &tools.odd {
+            tracing::warn!(target: "superstep::mcp", server = &*self.server, "the tool `{}` cannot be used: {}", odd.name, odd.cause);
+        }
+        if !tools.is_cut {
+            *self.tools.lock() = Some((now, Instant::now(), tools.clone()));
+        }
         Ok(tools)
     }
 
+    fn reports_changes(&self) -> bool {
+        let revision = self.service.peer_info().map(|info| info.protocol_version.clone());
+        revision.is_none_or(|revision| revision.has_initialize())
+    }
+
     /// Reads the resources that the server lists.
-    pub(crate) async fn resources(&self) -> Result<Vec<Resource>, McpError> {
-        self.listed(|cursor| {
-            Box::pin(async {
-                let page = self.service.list_resources(Some(page(cursor))).await?;
-                Ok((page.resources, page.next_cursor))
-            })
-        })
-        .await
+    pub(crate) async fn resources(&self) -> Result<Vec<ServerResource>, McpError> {
+        let request = |page| ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(page));
+        let read = |result: &Json| offers::page(result, "resources", offers::resource);
+        let list = self.listed(request, read, |one| &one.address).await?;
+        Ok(list.entries)
     }
 
     /// Reads the address templates of resources that the server does not list one by one.
-    pub(crate) async fn templates(&self) -> Result<Vec<ResourceTemplate>, McpError> {
-        self.listed(|cursor| {
-            Box::pin(async {
-                let page = self.service.list_resource_templates(Some(page(cursor))).await?;
-                Ok((page.resource_templates, page.next_cursor))
-            })
-        })
-        .await
+    pub(crate) async fn templates(&self) -> Result<Vec<ServerResource>, McpError> {
+        let request = |page| {
+            ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest::with_param(page))
+        };
+        let read = |result: &Json| offers::page(result, "resourceTemplates", offers::template);
+        let list = self.listed(request, read, |one| &one.address).await?;
+        Ok(list.entries)
     }
 
-    /// Reads all pages of a list.
-    async fn listed<'a, T>(
-        &'a self,
-        read: impl Fn(Option<String>) -> BoxFuture<'a, ListPage<T>> + Send,
-    ) -> Result<Vec<T>, McpError> {
-        let whole = async {
-            let (mut all, mut cursor) = (Vec::new(), None);
-            loop {
-                let (more, next) = read(cursor).await?;
-                all.extend(more);
-                cursor = next;
-                if cursor.is_none() || all.len() >= MOST {
-                    all.truncate(MOST);
-                    return Ok(all);
+    /// Reads all pages of a list. What came is used when the list goes round, has no end, or breaks off.
+    async fn listed<T: Send>(
+        &self,
+        request: impl Fn(PaginatedRequestParams) -> ClientRequest + Send,
+        read: impl Fn(&Json) -> Result<ListPage<T>, String> + Send,
+        name: impl Fn(&T) -> &String + Send,
+    ) -> Result<ServerList<T>, McpError> {
+        let mut list = ServerList::default();
+        let (mut known, mut cursors) = (HashSet::new(), HashSet::new());
+        let mut cursor: Option<String> = None;
+        let end = tokio::time::Instant::now() + LIST;
+        for number in 1.. {
+            let asked = self.service.send_request(request(page(cursor.take())));
+            let answer = match tokio::time::timeout_at(end, asked).await {
+                Ok(Ok(result)) => read(&reading::unpacked(result)).map_err(|cause| self.nonsense(cause)),
+                Ok(Err(error)) => Err(self.failed(None, error).await),
+                Err(_) => Err(McpError::Timeout {
+                    server: self.server.to_string(),
+                    limit: LIST,
+                }),
+            };
+            let read = match answer {
+                Ok(page) => page,
+                Err(error) if number == 1 => return Err(error),
+                Err(error) => {
+                    list.is_cut = true;
+                    self.note_cut(&format!("page {number} could not be read: {error}"));
+                    return Ok(list);
+                }
+            };
+            let (before, is_empty) = (list.entries.len(), read.entries.is_empty() && read.odd.is_empty());
+            let has_odd = !read.odd.is_empty();
+            list.odd.extend(read.odd);
+            list.fresh_for = match number {
+                1 => read.fresh_for,
+                _ => list.fresh_for.min(read.fresh_for),
+            };
+            for entry in read.entries {
+                if known.insert(name(&entry).clone()) {
+                    list.entries.push(entry);
                 }
             }
-        };
-        match tokio::time::timeout(LIST, whole).await {
-            Ok(Ok(all)) => Ok(all),
-            Ok(Err(error)) => Err(self.failed(error).await),
-            Err(_) => Err(McpError::Timeout {
-                server: self.server.to_string(),
-                limit: LIST,
-            }),
+            let more = list.entries.len() + list.odd.len();
+            let Some(next) = read.next else { break };
+            let why = if more >= MAX_ENTRIES {
+                format!("it has more than {MAX_ENTRIES} entries")
+            } else if number >= MAX_PAGES {
+                format!("it has more than {MAX_PAGES} pages")
+            } else if !cursors.insert(next.clone()) {
+                format!("the cursor {next:?} comes again")
+            } else if list.entries.len() == before && !is_empty && !has_odd {
+                format!("page {number} brings nothing new")
+            } else {
+                cursor = Some(next);
+                continue;
+            };
+            self.note_cut(&why);
+            break;
         }
+        if list.entries.len() > MAX_ENTRIES {
+            self.note_cut(&format!("only the first {MAX_ENTRIES} entries are used"));
+            list.entries.truncate(MAX_ENTRIES);
+        }
+        list.odd.truncate(MAX_ENTRIES);
+        Ok(list)
+    }
+
+    fn note_cut(&self, why: &str) {
+        tracing::warn!(target: "superstep::mcp", server = &*self.server, "a list is not read on: {why}");
     }
 
     /// Calls a tool. `limit` is the longest silence: progress starts it again.
@@ -228,15 +348,22 @@ impl Client {
         &self,
         context: &NodeContext,
         tool: &str,
-        args: serde_json::Map<String, serde_json::Value>,
+        args: Map<String, Json>,
         limit: Duration,
-    ) -> Result<CallToolResult, McpError> {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
-        let request = ClientRequest::CallToolRequest(Request::new(params));
-        match self.ask(context, Some(tool), request, limit).await? {
-            ServerResult::CallToolResult(result) => Ok(result),
-            other => Err(self.nonsense(&other)),
+    ) -> Result<Json, McpError> {
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
+        for _ in 0..MAX_ROUNDS {
+            let request = ClientRequest::CallToolRequest(Request::new(params.clone()));
+            let result = self.ask(context, Some(tool), request, limit).await?;
+            match self.declined(&result)? {
+                None => return Ok(result),
+                Some((answers, state)) => {
+                    params.input_responses = Some(answers);
+                    params.request_state = state;
+                }
+            }
         }
+        Err(self.asks_on())
     }
 
     /// Reads a resource.
@@ -245,19 +372,61 @@ impl Client {
         context: &NodeContext,
         uri: &str,
         limit: Duration,
-    ) -> Result<ReadResourceResult, McpError> {
-        let request = ClientRequest::ReadResourceRequest(Request::new(ReadResourceRequestParams::new(uri)));
-        match self.ask(context, None, request, limit).await? {
-            ServerResult::ReadResourceResult(result) => Ok(result),
-            other => Err(self.nonsense(&other)),
+    ) -> Result<Json, McpError> {
+        let mut params = ReadResourceRequestParams::new(uri);
+        for _ in 0..MAX_ROUNDS {
+            let request = ClientRequest::ReadResourceRequest(Request::new(params.clone()));
+            let result = self.ask(context, None, request, limit).await?;
+            match self.declined(&result)? {
+                None => return Ok(result),
+                Some((answers, state)) => {
+                    params.input_responses = Some(answers);
+                    params.request_state = state;
+                }
+            }
         }
+        Err(self.asks_on())
     }
 
-    fn nonsense(&self, other: &ServerResult) -> McpError {
-        let mut cause = format!("{other:?}");
-        if let Some((end, _)) = cause.char_indices().nth(200) {
-            cause.truncate(end);
+    /// Declines what a server asks for before it goes on (since revision 2026-07-28, such requests are results); returns
+    /// the answers to it, and what it wants to be reminded of.
+    fn declined(&self, result: &Json) -> Result<Option<Declined>, McpError> {
+        match result.get("resultType").and_then(Json::as_str) {
+            Some("input_required") => {}
+            Some("task") => {
+                return Err(self.nonsense("it made a task of the call, which was not offered".to_owned()));
+            }
+            _ => return Ok(None),
         }
+        let mut answers = std::collections::BTreeMap::new();
+        for (key, asked) in result
+            .get("inputRequests")
+            .and_then(Json::as_object)
+            .into_iter()
+            .flatten()
+        {
+            match asked.get("method").and_then(Json::as_str) {
+                Some(ELICITATION) => answers.insert(key.clone(), json!({"action": "decline"})),
+                method => {
+                    return Err(McpError::Refused {
+                        server: self.server.to_string(),
+                        cause: format!(
+                            "it wants `{}`, which is not offered to it",
+                            method.unwrap_or("something")
+                        ),
+                    });
+                }
+            };
+        }
+        let state = result.get("requestState").and_then(Json::as_str);
+        Ok(Some((answers, state.map(str::to_owned))))
+    }
+
+    fn asks_on(&self) -> McpError {
+        self.nonsense(format!("it asks for more than {MAX_ROUNDS} answers"))
+    }
+
+    fn nonsense(&self, cause: String) -> McpError {
         McpError::Nonsense {
             server: self.server.to_string(),
             cause,
@@ -271,13 +440,13 @@ impl Client {
         tool: Option<&str>,
         request: ClientRequest,
         limit: Duration,
-    ) -> Result<ServerResult, McpError> {
+    ) -> Result<Json, McpError> {
         let sent = self
             .service
             .send_cancellable_request(request, PeerRequestOptions::no_options());
         let mut handle = match sent.await {
             Ok(handle) => handle,
-            Err(error) => return Err(self.failed(error).await),
+            Err(error) => return Err(self.failed(tool, error).await),
         };
         let mut progress = self
             .service
@@ -297,9 +466,9 @@ impl Client {
                 answer = &mut handle.rx => {
                     waiting.id = None;
                     return match answer {
-                        Ok(Ok(result)) => Ok(result),
-                        Ok(Err(error)) => Err(self.failed(error).await),
-                        Err(_) => Err(self.failed(ServiceError::TransportClosed).await),
+                        Ok(Ok(result)) => Ok(reading::unpacked(result)),
+                        Ok(Err(error)) => Err(self.failed(tool, error).await),
+                        Err(_) => Err(self.failed(tool, ServiceError::TransportClosed).await),
                     };
                 }
                 Some(report) = progress.next() => {
@@ -321,14 +490,20 @@ impl Client {
     async fn probe(&self) {
         let ping = ClientRequest::PingRequest(PingRequest::default());
         let answer = tokio::time::timeout(PROBE, self.service.send_request(ping)).await;
-        if !matches!(answer, Ok(Ok(_))) {
+        // One that knows no such request is there, too.
+        if !matches!(answer, Ok(Ok(_) | Err(ServiceError::McpError(_)))) {
             self.broken.store(true, Ordering::SeqCst);
         }
     }
 
-    async fn failed(&self, error: ServiceError) -> McpError {
+    async fn failed(&self, tool: Option<&str>, error: ServiceError) -> McpError {
         let server = self.server.to_string();
         match error {
+            ServiceError::McpError(error) if error.code == UNREADABLE => McpError::Unreadable {
+                server,
+                tool: tool.map(str::to_owned),
+                cause: error.message.into_owned(),
+            },
             ServiceError::McpError(error) => McpError::Refused {
                 server,
                 cause: error.message.trim_end_matches('.').to_owned(),
@@ -347,6 +522,45 @@ impl Client {
                 cause: other.to_string(),
             },
         }
+    }
+}
+
+/// Answers to what a server asked for, and what it wants to be reminded of.
+type Declined = (std::collections::BTreeMap<String, Json>, Option<String>);
+
+/// Reason why a server did not come up; with rmcp's error if it can be tried in another way.
+type StartFailure = (Option<ClientInitializeError>, String);
+
+/// Returns the way that finds the newest revision that the server speaks.
+fn automatic() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: NEWEST.to_vec(),
+        legacy_version: Some(OLDER),
+    }
+}
+
+/// Returns the way that is left when the automatic one failed.
+fn other_way(error: &ClientInitializeError) -> ClientLifecycleMode {
+    match error {
+        // It was too slow to say which revisions it speaks, and refused the older way.
+        ClientInitializeError::LegacyFallbackFailed { .. } => ClientLifecycleMode::Discover {
+            preferred_versions: NEWEST.to_vec(),
+        },
+        _ => ClientLifecycleMode::Initialize,
+    }
+}
+
+/// Waits for a server to come up.
+async fn up(
+    serving: impl Future<Output = Result<RunningService<RoleClient, NotificationHandler>, ClientInitializeError>>,
+) -> Result<RunningService<RoleClient, NotificationHandler>, StartFailure> {
+    match tokio::time::timeout(START, serving).await {
+        Ok(Ok(service)) => Ok(service),
+        Ok(Err(error)) => {
+            let cause = chain(&error);
+            Err((Some(error), cause))
+        }
+        Err(_) => Err((None, format!("it did not answer within {} s", START.as_secs()))),
     }
 }
 
@@ -387,7 +601,7 @@ fn transport(
     web: &Web,
     url: &str,
     headers: &std::collections::BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+) -> Result<StreamableHttpClientTransport<HttpClient>, String> {
     let address = reqwest::Url::parse(url).map_err(|e| format!("{url:?} is no address: {e}"))?;
     let mut sent = HashMap::new();
     for (name, value) in headers {
@@ -401,8 +615,10 @@ fn transport(
         sent.insert(name, value);
     }
     let client = web.client_for(&address).map_err(|e| e.to_string())?.clone();
-    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok(StreamableHttpClientTransport::with_client(
+        HttpClient(client),
+        http::config(url, sent),
+    ))
 }
 
 /// Returns an error with its causes: transports hide what happened at the bottom.

@@ -1,6 +1,6 @@
-//! What servers send, as parts of messages: the forms of LangChain's content blocks.
+//! What servers send, as parts of messages: the forms of LangChain's content blocks. Each part is read by itself; what is
+//! not understood is named, and costs nothing else.
 
-use rmcp::model::{CallToolResult, ContentBlock, ReadResourceResult, ResourceContents};
 use serde_json::Value as Json;
 use superstep::value::List;
 use superstep::{Value, json};
@@ -12,6 +12,8 @@ const LARGEST_DATA: usize = 8 * 1024 * 1024;
 const ALL_DATA: usize = 16 * 1024 * 1024;
 /// Parts of one answer.
 const MOST_PARTS: usize = 256;
+/// Longest text of a part that is not understood, in characters.
+const LONGEST_UNKNOWN: usize = 2_000;
 
 /// Parts of an answer that a message takes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,6 +73,9 @@ impl Parts {
                 "[{mime} of {} KB is left out: it is too large]",
                 data.len() / 4 * 3 / 1024
             ));
+        } else if !is_base64(data) {
+            // A model's server would refuse the whole conversation.
+            self.text(&format!("[{mime} is left out: it is no base64]"));
         } else if self.room() {
             self.data -= data.len();
             self.parts
@@ -78,31 +83,78 @@ impl Parts {
         }
     }
 
-    fn resource(&mut self, resource: &ResourceContents) {
-        match resource {
-            ResourceContents::TextResourceContents { text, .. } => self.text(text),
-            ResourceContents::BlobResourceContents { blob, mime_type, .. } => {
-                self.data(blob, mime_type.as_deref().unwrap_or("application/octet-stream"));
-            }
-            // What servers may send one day.
-            other => self.text(&format!("[{}]", serde_json::to_string(other).unwrap_or_default())),
+    /// Adds the data of a part, in whose `field` it is.
+    fn data_of(&mut self, part: &Json, field: &str, otherwise: &str) {
+        let Some(data) = part.get(field).and_then(Json::as_str) else {
+            return self.unknown(part);
+        };
+        let (announced, data) = match data
+            .strip_prefix("data:")
+            .and_then(|data| data.split_once(";base64,"))
+        {
+            Some((mime, data)) => (Some(mime), data),
+            None => (None, data),
+        };
+        let named = part.get("mimeType").and_then(Json::as_str).or(announced);
+        let mime = named.or_else(|| picture_type(data)).unwrap_or(otherwise);
+        match data.contains(|c: char| c.is_ascii_whitespace()) {
+            true => self.data(&data.split_ascii_whitespace().collect::<String>(), mime),
+            false => self.data(data, mime),
         }
     }
 
-    fn block(&mut self, block: &ContentBlock) {
-        match block {
-            ContentBlock::Text(text) => self.text(&text.text),
-            ContentBlock::Image(image) => self.data(&image.data, &image.mime_type),
-            ContentBlock::Audio(audio) => self.data(&audio.data, &audio.mime_type),
-            ContentBlock::Resource(embedded) => self.resource(&embedded.resource),
-            ContentBlock::ResourceLink(link) => {
-                let about = link
-                    .description
-                    .as_ref()
-                    .map_or_else(String::new, |text| format!(": {text}"));
-                self.text(&format!("[resource {} at {}{about}]", link.name, link.uri));
+    /// Names what is not understood; the text in it may still be what the model needs.
+    fn unknown(&mut self, part: &Json) {
+        let ty = match part.get("type").and_then(Json::as_str) {
+            Some(ty) => format!("a part of the type `{}`", cut(ty, 40)),
+            None => "a part without a type".to_owned(),
+        };
+        let told = match part.get("text") {
+            Some(Json::String(text)) => text.clone(),
+            _ => part.to_string(),
+        };
+        self.text(&format!(
+            "[{ty} that is not understood: {}]",
+            cut(&told, LONGEST_UNKNOWN)
+        ));
+    }
+
+    fn resource(&mut self, resource: &Json) {
+        match resource.get("text") {
+            Some(Json::String(text)) => self.text(text),
+            _ if resource.get("blob").is_some() => self.data_of(resource, "blob", "application/octet-stream"),
+            _ => self.unknown(resource),
+        }
+    }
+
+    fn block(&mut self, block: &Json) {
+        let field = |name: &str| block.get(name).and_then(Json::as_str);
+        match (field("type"), block) {
+            (_, Json::String(text)) => self.text(text),
+            (Some("text") | None, _) if field("text").is_some() => {
+                self.text(field("text").unwrap_or_default())
             }
-            other => self.text(&format!("[{}]", serde_json::to_string(other).unwrap_or_default())),
+            (Some("image"), _) => self.data_of(block, "data", "image/png"),
+            (Some("audio"), _) => self.data_of(block, "data", "audio/wav"),
+            (Some("resource"), _) => match block.get("resource") {
+                Some(resource) => self.resource(resource),
+                None => self.unknown(block),
+            },
+            (Some("resource_link"), _) if field("uri").is_some() => {
+                let uri = field("uri").unwrap_or_default();
+                let name = field("name").or(field("title")).unwrap_or("without a name");
+                let about = field("description").map_or_else(String::new, |text| format!(": {text}"));
+                self.text(&format!("[resource {name} at {uri}{about}]"));
+            }
+            _ => self.unknown(block),
+        }
+    }
+
+    fn blocks(&mut self, content: Option<&Json>) {
+        match content {
+            None | Some(Json::Null) => {}
+            Some(Json::Array(blocks)) => blocks.iter().for_each(|block| self.block(block)),
+            Some(one) => self.block(one),
         }
     }
 
@@ -121,28 +173,70 @@ impl Parts {
     }
 }
 
-/// Returns the content of a tool's answer.
-pub(crate) fn of_call(result: &CallToolResult) -> Content {
-    let mut parts = Parts::new();
-    for block in &result.content {
-        parts.block(block);
+/// Returns whether a model's server takes it for base64.
+fn is_base64(data: &str) -> bool {
+    let digits = data.trim_end_matches('=');
+    let digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    data.len() % 4 == 0 && data.len() - digits.len() <= 2 && !digits.is_empty() && digits.bytes().all(digit)
+}
+
+/// Returns the type of a picture whose server does not say it, by how its data begins.
+fn picture_type(data: &str) -> Option<&'static str> {
+    let known = [
+        ("iVBORw0KGgo", "image/png"),
+        ("/9j/", "image/jpeg"),
+        ("R0lGOD", "image/gif"),
+        ("UklGR", "image/webp"),
+    ];
+    known
+        .iter()
+        .find(|(begin, _)| data.starts_with(begin))
+        .map(|(_, mime)| *mime)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
-    let structured = result
-        .structured_content
-        .as_ref()
-        .filter(|value| !value.is_null());
+}
+
+/// Returns the content of a tool's answer.
+pub(crate) fn of_call(result: &Json) -> Content {
+    let mut parts = Parts::new();
+    let structured = result.get("structuredContent").filter(|value| !value.is_null());
+    let known = ["content", "structuredContent", "isError"];
+    let is_answer = known.iter().any(|field| result.get(field).is_some());
+    match result {
+        _ if is_answer => parts.blocks(result.get("content")),
+        // An answer of the time before there were parts, or none: what it says is still what the tool said.
+        Json::Object(fields) => match fields.get("toolResult") {
+            Some(Json::String(text)) => parts.text(text),
+            Some(other) => parts.text(&other.to_string()),
+            None if fields
+                .keys()
+                .all(|field| field == "_meta" || field == "resultType") => {}
+            None => parts.unknown(result),
+        },
+        Json::Null => {}
+        other => parts.blocks(Some(other)),
+    }
     if let (true, Some(structured)) = (parts.parts.is_empty(), structured) {
         parts.text(&structured.to_string());
     }
     Content {
         content: parts.content(),
-        artifact: structured.map_or(Value::Null, artifact),
-        failed: result.is_error == Some(true),
+        artifact: structured.map_or(Value::Null, self::structured),
+        failed: match result.get("isError") {
+            Some(Json::String(text)) => text.eq_ignore_ascii_case("true"),
+            Some(Json::Number(number)) => number.as_f64() != Some(0.0),
+            other => other == Some(&Json::Bool(true)),
+        },
     }
 }
 
 /// Returns the structured answer; one that is as large as a document is in the text already.
-fn artifact(structured: &Json) -> Value {
+pub(crate) fn structured(structured: &Json) -> Value {
     match structured.to_string().len() > LONGEST_TEXT {
         true => Value::Null,
         false => json!({"structured_content": structured.clone()}),
@@ -150,10 +244,12 @@ fn artifact(structured: &Json) -> Value {
 }
 
 /// Returns the contents of a resource.
-pub(crate) fn of_resource(result: &ReadResourceResult) -> Value {
+pub(crate) fn of_resource(result: &Json) -> Value {
     let mut parts = Parts::new();
-    for contents in &result.contents {
-        parts.resource(contents);
+    match result.get("contents") {
+        Some(Json::Array(contents)) => contents.iter().for_each(|contents| parts.resource(contents)),
+        Some(one @ Json::Object(_)) => parts.resource(one),
+        _ => parts.blocks(result.get("content").or(Some(result))),
     }
     parts.content()
 }
@@ -163,7 +259,90 @@ mod tests {
     use super::*;
 
     fn content(result: serde_json::Value) -> Content {
-        of_call(&serde_json::from_value(result).unwrap())
+        of_call(&result)
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named_and_costs_nothing_else() {
+        let text = serde_json::json!({"type": "text", "text": "42 orders", "annotations": {"audience": ["system"], "priority": "high"}});
+        for (odd, told) in [
+            (
+                serde_json::json!({"type": "video", "data": "AAAA"}),
+                "[a part of the type `video` that is not understood: {\"type\":\"video\",\"data\":\"AAAA\"}]",
+            ),
+            (
+                serde_json::json!({"type": "markdown", "text": "# 7"}),
+                "[a part of the type `markdown` that is not understood: # 7]",
+            ),
+            (
+                serde_json::json!({"type": "text", "text": 7}),
+                "[a part of the type `text` that is not understood: {\"type\":\"text\",\"text\":7}]",
+            ),
+            (
+                serde_json::json!({"type": "image", "data": "no base64!", "mimeType": "image/png"}),
+                "[image/png is left out: it is no base64]",
+            ),
+            (
+                serde_json::json!({"type": "resource", "resource": {"uri": "x://1"}}),
+                "[a part without a type that is not understood: {\"uri\":\"x://1\"}]",
+            ),
+            (
+                serde_json::json!({"type": "resource_link", "uri": "x://2", "icons": 3}),
+                "[resource without a name at x://2]",
+            ),
+            (serde_json::json!({"text": "bare"}), "bare"),
+            (serde_json::json!("plain"), "plain"),
+            (
+                serde_json::json!(null),
+                "[a part without a type that is not understood: null]",
+            ),
+        ] {
+            let read =
+                content(serde_json::json!({"content": [text, odd], "resultType": "complete", "_meta": 3}));
+            assert_eq!(read.content, json!(format!("42 orders\n{told}")), "{odd}");
+            assert!(!read.failed);
+        }
+        let picture = content(
+            serde_json::json!({"content": {"type": "image", "data": "data:image/gif;base64,R0lG\nODlh"}}),
+        );
+        assert_eq!(
+            picture.content,
+            json!([{"type": "image", "base64": "R0lGODlh", "mime_type": "image/gif"}])
+        );
+        for (result, told) in [
+            (serde_json::json!({"content": "said"}), "said"),
+            (
+                serde_json::json!({"content": null, "structuredContent": [1]}),
+                "[1]",
+            ),
+            (serde_json::json!({"toolResult": {"n": 1}}), "{\"n\":1}"),
+            (serde_json::json!("42"), "42"),
+            (serde_json::json!({}), ""),
+            (serde_json::json!(null), ""),
+            (
+                serde_json::json!({"output": 42}),
+                "[a part without a type that is not understood: {\"output\":42}]",
+            ),
+        ] {
+            assert_eq!(content(result.clone()).content, json!(told), "{result}");
+        }
+        assert!(content(serde_json::json!({"content": [], "isError": "true"})).failed);
+        assert!(!content(serde_json::json!({"content": [], "isError": null})).failed);
+    }
+
+    #[test]
+    fn resources_are_read_part_by_part() {
+        let read = of_resource(
+            &serde_json::json!({"contents": [{"uri": "x://1", "text": "a", "mimeType": 3}, {"uri": "x://2"}, {"blob": "QUJD", "mimeType": "image/png"}]}),
+        );
+        let parts = json!([{"type": "text", "text": "a"},
+            {"type": "text", "text": "[a part without a type that is not understood: {\"uri\":\"x://2\"}]"},
+            {"type": "image", "base64": "QUJD", "mime_type": "image/png"}]);
+        assert_eq!(read, parts);
+        assert_eq!(
+            of_resource(&serde_json::json!({"contents": {"text": "b"}})),
+            json!("b")
+        );
     }
 
     #[test]

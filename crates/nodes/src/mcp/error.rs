@@ -61,6 +61,18 @@ pub(crate) enum McpError {
     Cancelled,
     /// What it sent is no answer to what it was asked.
     Nonsense { server: String, cause: String },
+    /// Its answer came, and cannot be read.
+    Unreadable {
+        server: String,
+        tool: Option<String>,
+        cause: String,
+    },
+    /// It has such a tool, but describes it so that it cannot be called.
+    OddTool {
+        server: String,
+        tool: String,
+        cause: String,
+    },
 }
 
 impl From<AccessDenied> for McpError {
@@ -160,7 +172,23 @@ impl McpError {
                 seconds = format!("{:.0}", limit.as_secs_f64())
             ),
             McpError::Cancelled => text!("cancelled"),
-            McpError::Nonsense { server, cause } => {
+            McpError::Unreadable {
+                server,
+                tool: Some(tool),
+                cause,
+            } => text!(
+                "the answer of the tool `{tool}` of the MCP server `{server}` cannot be read: {cause}",
+                tool,
+                server,
+                cause
+            ),
+            McpError::OddTool { server, tool, cause } => text!(
+                "the tool `{tool}` of the MCP server `{server}` cannot be used: {cause}",
+                tool,
+                server,
+                cause
+            ),
+            McpError::Nonsense { server, cause } | McpError::Unreadable { server, cause, .. } => {
                 text!(
                     "the MCP server `{server}` sent something that is no answer: {cause}",
                     server,
@@ -207,6 +235,8 @@ impl McpError {
                 text!("Name a secret of one line in the header, such as a token")
             }
             McpError::SameTool { .. } => text!("Give its tools a `prefix`"),
+            McpError::Unreadable { tool: Some(_), .. } => text!("The tool may have done its work"),
+            McpError::OddTool { .. } => text!("The server has to be corrected"),
             McpError::Died { .. } => text!("It is started again with the next call"),
             _ => return None,
         })
@@ -224,7 +254,8 @@ impl McpError {
     /// Returns whether the error concerns the project's settings, so that retrying does not help.
     pub(crate) fn is_settings(&self) -> bool {
         use McpError::{
-            AccessDenied, Broken, NoFile, NoProject, NoTool, NoVariable, SameTool, SecretLines, Unknown,
+            AccessDenied, Broken, NoFile, NoProject, NoTool, NoVariable, OddTool, SameTool, SecretLines,
+            Unknown,
         };
         matches!(
             self,
@@ -235,6 +266,7 @@ impl McpError {
                 | NoVariable { .. }
                 | SecretLines { .. }
                 | NoTool { .. }
+                | OddTool { .. }
                 | SameTool { .. }
                 | AccessDenied(_)
         )

@@ -9,7 +9,11 @@ mod config;
 mod content;
 mod declaring;
 mod error;
+mod http;
+mod offers;
 mod process;
+mod reading;
+mod stdio;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -23,9 +27,10 @@ use crate::base::access::Access;
 use crate::programs::helper::HelperProgram;
 use crate::project::Environment;
 pub(crate) use client::Client;
-pub(crate) use content::{Content, of_call, of_resource};
+pub(crate) use content::{Content, of_call, of_resource, structured};
 pub use declaring::{DeclaredServer, DeclaredVariable, ServerAddress, declared_servers, with_server};
 pub(crate) use error::McpError;
+pub(crate) use offers::{ServerList, ServerTool};
 
 /// How long a server that nobody needs is kept.
 const IDLE: Duration = Duration::from_secs(10 * 60);
@@ -144,13 +149,10 @@ impl Mcp {
     /// Returns what a server offers, for a person who chooses from it.
     pub(crate) async fn offered(&self, server: &str) -> Result<Vec<OfferedTool>, McpError> {
         let tools = self.client(server).await?.tools().await?;
-        let offered = tools.iter().map(|tool| OfferedTool {
-            name: tool.name.to_string(),
-            description: tool.description.as_ref().map(ToString::to_string),
-            reads_only: tool
-                .annotations
-                .as_ref()
-                .is_some_and(|hints| hints.read_only_hint == Some(true)),
+        let offered = tools.entries.iter().map(|tool| OfferedTool {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            reads_only: tool.reads_only == Some(true),
         });
         Ok(offered.collect())
     }
@@ -164,6 +166,8 @@ pub(crate) fn accesses(environment: &Environment, server: &str) -> Result<Vec<Ac
 
 #[cfg(test)]
 mod tests {
+    mod drawn;
+
     use super::*;
     use crate::base::access::Grants;
 
@@ -188,6 +192,15 @@ mod tests {
         while held.upgrade().is_some() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        assert!(!mcp.client("odd").await.unwrap().tools().await.unwrap().is_empty());
+        assert!(
+            !mcp.client("odd")
+                .await
+                .unwrap()
+                .tools()
+                .await
+                .unwrap()
+                .entries
+                .is_empty()
+        );
     }
 }

@@ -4,13 +4,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 
@@ -49,8 +47,6 @@ const PASSED_ON: [&str; 22] = [
 const GRACE: Duration = Duration::from_secs(2);
 /// How long the last lines of a server that has ended are waited for; they are there at once unless the computer is busy.
 const LAST_LINES: Duration = Duration::from_secs(5);
-/// Longest message from a server; one that never ends would fill the memory.
-const LONGEST_MESSAGE: usize = 32 * 1024 * 1024;
 /// Lines of standard error that are kept, and their length.
 const KEPT_LINES: usize = 12;
 const LONGEST_LINE: usize = 2000;
@@ -67,7 +63,7 @@ pub(super) struct ServerProcess {
 type ErrorLines = Arc<Mutex<VecDeque<String>>>;
 
 /// Pipes through which a client talks to its server.
-pub(super) type ServerPipes = (BoundedLines<ChildStdout>, ChildStdin);
+pub(super) type ServerPipes = (ChildStdout, ChildStdin);
 
 impl ServerProcess {
     /// Starts the program of a launch in the project's folder `root`.
@@ -128,7 +124,7 @@ impl ServerProcess {
             error_lines,
             _stop: stop,
         };
-        Ok((process, (BoundedLines::new(stdout), stdin)))
+        Ok((process, (stdout, stdin)))
     }
 
     /// Returns how the process ended, if it has, and its last output; for error messages.
@@ -202,39 +198,6 @@ async fn listen(server: String, mut stderr: impl AsyncRead + Unpin, error_lines:
     keep(&line);
 }
 
-/// A stream of lines, none of which may be endless.
-pub(super) struct BoundedLines<R> {
-    inner: R,
-    line: usize,
-}
-
-impl<R> BoundedLines<R> {
-    fn new(inner: R) -> Self {
-        Self { inner, line: 0 }
-    }
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.inner).poll_read(context, buffer);
-        let new = &buffer.filled()[before..];
-        self.line = match new.iter().rposition(|&byte| byte == b'\n') {
-            Some(end) => new.len() - end - 1,
-            None => self.line + new.len(),
-        };
-        if self.line > LONGEST_MESSAGE {
-            let message = format!("a message is longer than {} MiB", LONGEST_MESSAGE >> 20);
-            return Poll::Ready(Err(io::Error::other(message)));
-        }
-        read
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,31 +215,5 @@ mod tests {
             kept[KEPT_LINES - 2..],
             ["x".repeat(LONGEST_LINE), "no end".to_owned()]
         );
-    }
-
-    #[tokio::test]
-    async fn an_endless_line_is_refused_and_many_short_ones_are_not() {
-        let mut read = vec![0; 1 << 20];
-        let lines = [b'x'; 1023].iter().chain(b"\n").copied().collect::<Vec<u8>>();
-        let many = lines.repeat(40 * 1024);
-        let mut bounded = BoundedLines::new(&many[..]);
-        let mut total = 0;
-        while let count @ 1.. = bounded.read(&mut read).await.unwrap() {
-            total += count;
-        }
-        assert_eq!(total, 40 << 20);
-        // In one read, with a line that ends in it.
-        let long = [vec![b'x'; LONGEST_MESSAGE - 1], vec![b'\n', b'y', b'y']].concat();
-        let mut read_at_once = vec![0; long.len()];
-        let mut bounded = BoundedLines::new(&long[..]);
-        bounded.read_exact(&mut read_at_once).await.unwrap();
-        assert_eq!(bounded.line, 2);
-        let mut bounded = BoundedLines::new(tokio::io::repeat(b'x'));
-        let error = loop {
-            if let Err(error) = bounded.read(&mut read).await {
-                break error;
-            }
-        };
-        assert!(error.to_string().contains("32 MiB"), "{error}");
     }
 }

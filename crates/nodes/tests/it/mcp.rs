@@ -1,6 +1,8 @@
 //! MCP against the servers that others wrote: two from npm, one from PyPI, over standard streams and over HTTP; and
 //! against one that misbehaves.
 
+mod answers;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -372,7 +374,10 @@ async fn what_a_server_gets_wrong_stays_its_own() {
     let asked = project.answers(&mcp, &[("ask", json!({}))]).await;
     assert_eq!(asked[0]["content"], "decline refused");
     let endless = project.answers(&mcp, &[("endless", json!({}))]).await;
-    failed(&endless[0], "stopped while it was at work");
+    failed(
+        &endless[0],
+        "the tool `endless` of the MCP server `odd` cannot be read: a message is longer than 256 MiB",
+    );
     assert_eq!(
         project.answers(&mcp, &[("read_pid", json!({}))]).await[0]["status"],
         "success"

@@ -60,6 +60,9 @@ for line in sys.stdin:
         continue
     elif method == "tools/call":
         result = {"content": [{"type": "text", "text": call(request["params"]["name"])}]}
+    elif key is not None:
+        send({"id": key, "error": {"code": -32601, "message": "no such method"}})
+        continue
     else:
         continue
     send({"id": key, "result": result})

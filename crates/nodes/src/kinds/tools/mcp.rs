@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::Tool as Offer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -13,7 +12,7 @@ use superstep::{NodeContext, NodeError, Value};
 
 use super::node::{NoAnswer, Tool, ToolAnswer, ToolResult, ToolWork};
 use crate::base::schema_validator::SchemaValidator;
-use crate::mcp::{self, Client, Content, Mcp, McpError};
+use crate::mcp::{self, Client, Content, Mcp, McpError, ServerList, ServerTool};
 use crate::models::{ToolSpec, args_json};
 use crate::registry::Site;
 use superstep_document::suggest;
@@ -123,15 +122,14 @@ impl McpSource {
             .is_none_or(|tools| tools.iter().any(|tool| tool == name))
     }
 
-    fn asks(&self, offer: &Offer) -> bool {
-        let named = |names: &[String]| names.iter().any(|name| *name == *offer.name);
-        let reads = offer.annotations.as_ref().and_then(|hints| hints.read_only_hint);
+    fn asks(&self, offer: &ServerTool) -> bool {
+        let named = |names: &[String]| names.contains(&offer.name);
         match self.approval {
             _ if named(&self.always_ask) => true,
             _ if named(&self.never_ask) => false,
             McpApproval::All => true,
             McpApproval::None => false,
-            McpApproval::Changes => reads != Some(true),
+            McpApproval::Changes => offer.reads_only != Some(true),
         }
     }
 }
@@ -144,6 +142,17 @@ fn callable(c: char) -> bool {
 fn name_of(prefix: &str, name: &str) -> String {
     let letters = name.chars().map(|c| if callable(c) { c } else { '_' });
     prefix.chars().chain(letters).take(LONGEST_NAME).collect()
+}
+
+/// Returns a name that none of the server's other tools has: two may differ only in what providers do not take.
+fn unlike(name: String, taken: impl Fn(&str) -> bool) -> String {
+    let others = (2..).map(|number: usize| {
+        let end = format!("_{number}");
+        let begin = name.len().min(LONGEST_NAME - end.len());
+        format!("{}{end}", &name[..begin])
+    });
+    let mut names = std::iter::once(name.clone()).chain(others);
+    names.find(|name| !taken(name)).unwrap_or(name)
 }
 
 /// Tools of a server, to be asked for.
@@ -167,8 +176,11 @@ pub(super) struct McpWork {
 }
 
 enum ServerAction {
-    /// Calls the tool that the server knows by this name.
-    Call(String),
+    /// Calls the tool that the server knows by this name, and whose structured answers fit a schema.
+    Call {
+        tool: String,
+        answers: Option<Json>,
+    },
     List,
     Read,
 }
@@ -190,32 +202,51 @@ impl ServerTools {
         let config = &self.config;
         let offers = self.client().await?.tools().await?;
         for wanted in config.tools.iter().flatten() {
-            if !offers.iter().any(|offer| offer.name == *wanted) {
-                let names = || offers.iter().map(|offer| &*offer.name);
-                return Err(McpError::NoTool {
-                    server: config.server.clone(),
-                    tool: wanted.clone(),
-                    near: suggest::nearest(wanted, names()).map(str::to_owned),
-                    known: suggest::listing(names()),
-                });
+            if !offers.entries.iter().any(|offer| offer.name == *wanted) {
+                return Err(self.missing(wanted, &offers));
             }
         }
-        let allowed = offers.iter().filter(|offer| config.may_be_called(&offer.name));
-        let mut offered: Vec<Offered> = allowed
-            .map(|offer| Offered {
+        let mut offered: Vec<Offered> = Vec::new();
+        let allowed = offers
+            .entries
+            .iter()
+            .filter(|offer| config.may_be_called(&offer.name));
+        for offer in allowed {
+            let taken = |name: &str| offered.iter().any(|other| other.spec.name == name);
+            offered.push(Offered {
                 spec: ToolSpec {
-                    name: name_of(&config.prefix, &offer.name),
-                    description: offer.description.as_deref().unwrap_or_default().to_owned(),
+                    name: unlike(name_of(&config.prefix, &offer.name), taken),
+                    description: offer.description.clone().unwrap_or_default(),
                     parameters: parameters(offer),
                 },
                 approval: config.asks(offer),
-                work: self.work(ServerAction::Call(offer.name.to_string())),
-            })
-            .collect();
+                work: self.work(ServerAction::Call {
+                    tool: offer.name.clone(),
+                    answers: offer.output_schema.clone(),
+                }),
+            });
+        }
         if config.resources {
             offered.extend(self.resources());
         }
         Ok(offered)
+    }
+
+    /// Returns why a tool that the settings name cannot be called.
+    fn missing(&self, wanted: &str, offers: &ServerList<ServerTool>) -> McpError {
+        let server = self.config.server.clone();
+        let tool = wanted.to_owned();
+        if let Some(odd) = offers.odd.iter().find(|odd| odd.name == wanted) {
+            let cause = odd.cause.clone();
+            return McpError::OddTool { server, tool, cause };
+        }
+        let names = || offers.entries.iter().map(|offer| &*offer.name);
+        McpError::NoTool {
+            server,
+            tool,
+            near: suggest::nearest(wanted, names()).map(str::to_owned),
+            known: suggest::listing(names()),
+        }
     }
 
     fn work(&self, does: ServerAction) -> McpWork {
@@ -259,8 +290,8 @@ impl ServerTools {
 }
 
 /// Returns the schema of the arguments; providers insist on an object.
-fn parameters(offer: &Offer) -> Json {
-    let mut schema = (*offer.input_schema).clone();
+fn parameters(offer: &ServerTool) -> Json {
+    let mut schema = offer.input_schema.clone();
     schema.insert("type".into(), "object".into());
     Json::Object(schema)
 }
@@ -318,10 +349,7 @@ impl McpWork {
                 content,
                 failed: true,
                 ..
-            }) => Err(NoAnswer::Failed(match content {
-                Value::String(text) => text.trim_end_matches('.').to_owned(),
-                parts => parts.to_string(),
-            })),
+            }) => Err(NoAnswer::Failed(words(&content).trim_end_matches('.').to_owned())),
             Ok(Content {
                 content, artifact, ..
             }) => Ok(ToolAnswer { content, artifact }),
@@ -335,21 +363,26 @@ impl McpWork {
         let client = self.source.client().await?;
         let limit = Duration::from_secs(self.source.config.timeout_s);
         match &self.does {
-            ServerAction::Call(name) => {
+            ServerAction::Call { tool, answers } => {
                 let args = match args_json(args) {
                     Json::Object(args) => args,
                     _ => serde_json::Map::new(),
                 };
-                Ok(mcp::of_call(&client.call(context, name, args, limit).await?))
+                let result = client.call(context, tool, args, limit).await?;
+                let content = mcp::of_call(&result);
+                Ok(match answers {
+                    Some(schema) if !content.failed => held_to(schema, tool, &result, content),
+                    _ => content,
+                })
             }
             ServerAction::List => {
                 // Not every server has both.
                 let (named, forms) = futures::join!(client.resources(), client.templates());
                 let named = named?.into_iter().map(|resource| {
-                    json!({"uri": resource.uri, "name": resource.name, "description": resource.description, "mime_type": resource.mime_type})
+                    json!({"uri": resource.address, "name": resource.name, "description": resource.description, "mime_type": resource.mime_type})
                 });
                 let forms = forms.unwrap_or_default().into_iter().map(|form| {
-                    json!({"uri_template": form.uri_template, "name": form.name, "description": form.description})
+                    json!({"uri_template": form.address, "name": form.name, "description": form.description})
                 });
                 let all: Vec<Json> = named.chain(forms).collect();
                 Ok(Content {
@@ -369,6 +402,55 @@ impl McpWork {
     }
 }
 
+/// Returns what content says in words.
+fn words(content: &Value) -> String {
+    let word = |part: &Value| match part.get("text").and_then(Value::as_str) {
+        Some(text) => text.to_owned(),
+        None => format!("[{}]", part.get("type").and_then(Value::as_str).unwrap_or("part")),
+    };
+    match content {
+        Value::String(text) => text.to_string(),
+        Value::Array(parts) => parts.iter().map(word).collect::<Vec<_>>().join("\n"),
+        other => other.to_string(),
+    }
+}
+
+/// Holds an answer to the schema that its tool promises. The tool has done its work, so one that does not fit is told
+/// with what it says.
+fn held_to(schema: &Json, tool: &str, result: &Json, content: Content) -> Content {
+    // One that is no schema promises nothing.
+    let Ok(validator) = SchemaValidator::new(schema) else {
+        return content;
+    };
+    let structured = result.get("structuredContent").filter(|value| !value.is_null());
+    let cause = match structured.map(|value| validator.misfit(value)) {
+        Some(None) => return content,
+        Some(Some(misfit)) => {
+            format!("its structured answer does not fit the server's `outputSchema`: {misfit}")
+        }
+        None => {
+            // Servers of the time before there was a place for it write it as text.
+            let text = content
+                .content
+                .as_str()
+                .and_then(|text| serde_json::from_str(text).ok());
+            if let Some(value) = text.filter(|value| validator.fits(value)) {
+                return Content {
+                    artifact: mcp::structured(&value),
+                    ..content
+                };
+            }
+            "it has no structured answer, which the server's `outputSchema` promises".to_owned()
+        }
+    };
+    let said = words(&content.content);
+    Content {
+        content: format!("the tool `{tool}` ran, but {cause}. It said: {said}").into(),
+        artifact: Value::Null,
+        failed: true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,11 +461,12 @@ mod tests {
 
     #[test]
     fn who_is_asked_before_what() {
-        let offer = |name: &str, reads: Option<bool>| -> Offer {
-            serde_json::from_value(
-                json!({"name": name, "inputSchema": {}, "annotations": {"readOnlyHint": reads}}),
-            )
-            .unwrap()
+        let offer = |name: &str, reads_only: Option<bool>| ServerTool {
+            name: name.to_owned(),
+            description: None,
+            reads_only,
+            input_schema: serde_json::Map::new(),
+            output_schema: None,
         };
         let (read, write, unsaid) = (
             offer("read", Some(true)),
@@ -411,8 +494,54 @@ mod tests {
     }
 
     #[test]
+    fn structured_answers_are_held_to_the_schema_of_their_tool() {
+        let schema = json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
+        let held = |schema: &Json, result: Json| held_to(schema, "count", &result, mcp::of_call(&result));
+        let text = |text: &str| json!([{"type": "text", "text": text}]);
+        let fits = held(
+            &schema,
+            json!({"content": text("7"), "structuredContent": {"n": 7}}),
+        );
+        assert!(!fits.failed && fits.content == Value::from("7"), "{fits:?}");
+        let in_text = held(&schema, json!({"content": text("{\"n\": 7}")}));
+        assert_eq!(
+            in_text.artifact,
+            superstep::json!({"structured_content": {"n": 7}})
+        );
+        for (result, part) in [
+            (
+                json!({"content": text("done"), "structuredContent": {"n": "7"}}),
+                "does not fit",
+            ),
+            (json!({"content": text("done")}), "has no structured answer"),
+            (
+                json!({"content": text("done"), "structuredContent": null}),
+                "has no structured answer",
+            ),
+        ] {
+            let told = held(&schema, result);
+            let words = told.content.as_str().unwrap();
+            assert!(told.failed && told.artifact == Value::Null, "{told:?}");
+            assert!(
+                words.contains(part) && words.contains("`count` ran") && words.ends_with("It said: done"),
+                "{words}"
+            );
+        }
+        let none = held(&json!({"type": 7}), json!({"content": text("done")}));
+        assert!(!none.failed, "a schema that is none promises nothing");
+        let parts = superstep::json!([{"type": "text", "text": "see"}, {"type": "image", "base64": "AAAA"}]);
+        assert_eq!(words(&parts), "see\n[image]");
+    }
+
+    #[test]
     fn names_that_providers_take() {
         assert_eq!(name_of("fs_", "read.file/now"), "fs_read_file_now");
-        assert_eq!(name_of("", &"x".repeat(100)).len(), LONGEST_NAME);
+        let long = name_of("", &"x".repeat(100));
+        assert_eq!(long.len(), LONGEST_NAME);
+        assert_eq!(unlike("a".to_owned(), |name| ["a", "a_2"].contains(&name)), "a_3");
+        assert_eq!(
+            unlike(long.clone(), |name| name == long),
+            "x".repeat(LONGEST_NAME - 2) + "_2"
+        );
     }
 }

@@ -547,6 +547,12 @@ export const problems: Readonly<Record<string, string>> = {
   "the MCP server `{server}` gave no sign of life for {seconds} s, and was told to stop":
     "MCP 服务器 `{server}` 在 {seconds} 秒内没有反应，已要求它停止",
   cancelled: "已取消",
+  "the answer of the tool `{tool}` of the MCP server `{server}` cannot be read: {cause}":
+    "无法读取 MCP 服务器 `{server}` 的工具 `{tool}` 的回答：{cause}",
+  "The tool may have done its work": "该工具可能已经完成工作",
+  "the tool `{tool}` of the MCP server `{server}` cannot be used: {cause}":
+    "无法使用 MCP 服务器 `{server}` 的工具 `{tool}`：{cause}",
+  "The server has to be corrected": "需要修正该服务器",
   "the MCP server `{server}` sent something that is no answer: {cause}":
     "MCP 服务器 `{server}` 发来的不是回答：{cause}",
   "Save it first": "先保存它",
