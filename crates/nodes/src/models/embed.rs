@@ -17,7 +17,7 @@ impl Providers {
             ..
         } = self.service(model).await?;
         let wanted = texts.len();
-        let answer = tokio::time::timeout(PATIENCE, client.embed_batch(target, texts, None)).await;
+        let answer = tokio::time::timeout(PATIENCE, client.genai.embed_batch(target, texts, None)).await;
         let answer = answer
             .map_err(|_| ModelError::Timeout {
                 model: model.to_owned(),

@@ -127,6 +127,15 @@ pub enum ModelError {
         /// What is wrong and what to do.
         cause: String,
     },
+    /// The answer ended in the middle of a call, which therefore does not run.
+    CutAnswer {
+        /// Model.
+        model: String,
+        /// The tool that it was about to call.
+        tool: String,
+        /// Why it stopped, in the provider's word.
+        stop: Option<String>,
+    },
     /// The answer is not the JSON that was asked for.
     BadOutput {
         /// Why.
@@ -154,6 +163,7 @@ impl ModelError {
             }
             ModelError::Recording { .. } => error_class::MODEL_RECORDING,
             ModelError::Failed { .. } => "ModelError",
+            ModelError::CutAnswer { .. } => "ModelCutError",
             ModelError::BadOutput { .. } => "ModelOutputError",
         }
     }
@@ -276,12 +286,24 @@ impl fmt::Display for ModelError {
                 write!(f, "the picture {name:?} cannot be sent to a model: {cause}.")
             }
             ModelError::Recording { cause } => f.write_str(cause),
+            ModelError::CutAnswer { model, tool, stop } => f.write_str(&cut(model, tool, stop.as_deref())),
             ModelError::BadOutput { cause, answer } => write!(
                 f,
                 "the answer is not the JSON that was asked for: {cause}. The answer was: {answer}. Say in the prompt what is wanted, or relax the schema."
             ),
         }
     }
+}
+
+/// Says that an answer was cut.
+fn cut(model: &str, tool: &str, stop: Option<&str>) -> String {
+    let why = match stop {
+        Some(stop) => format!("it stopped with `{stop}`"),
+        None => "it did not say why it stopped".to_owned(),
+    };
+    format!(
+        "the answer of {model} was cut in the middle of a call of `{tool}` ({why}), so no tool was called. Raise `max_tokens` in the node's settings, or ask for less in one answer."
+    )
 }
 
 impl std::error::Error for ModelError {}
@@ -326,40 +348,80 @@ impl RequestTarget {
             } => return missing(KeyPlace::Variable(env_name.clone())),
             _ => {}
         }
-        let refusal = Refusal::of(error);
-        let wait = refusal.as_ref().and_then(|refusal| refusal.wait);
-        match refusal.map(|refusal| refusal.status) {
-            Some(status @ (401 | 403)) => ModelError::Refused {
+        if let Some(refusal) = Refusal::of(error) {
+            return self.refused(&refusal, cause);
+        }
+        match error {
+            genai::Error::WebModelCall {
+                webc_error: genai::webc::Error::Reqwest(_),
+                ..
+            }
+            | genai::Error::WebAdapterCall {
+                webc_error: genai::webc::Error::Reqwest(_),
+                ..
+            }
+            | genai::Error::WebStream { .. } => ModelError::Unreachable { model, cause },
+            _ => self.failed(cause),
+        }
+    }
+
+    /// Classifies an answer with a status that is no success.
+    pub(super) fn refusal<'a>(
+        &self,
+        status: reqwest::StatusCode,
+        header: impl Fn(&str) -> Option<&'a str>,
+        body: &str,
+    ) -> ModelError {
+        let text = body_text(body).unwrap_or_else(|| status.to_string());
+        let cause = secrets::redact(&one_line(&text)).into_owned();
+        self.refused(&Refusal::new(status.as_u16(), header, body), cause)
+    }
+
+    /// Classifies a failure in the middle of a stream that began well.
+    pub(super) fn failure(&self, body: &Json) -> ModelError {
+        let text = body.to_string();
+        let text = body
+            .as_str()
+            .map_or_else(|| body_text(&text).unwrap_or(text.clone()), str::to_owned);
+        let cause = secrets::redact(&one_line(&text)).into_owned();
+        match Refusal::in_stream(body) {
+            Some(refusal) => self.refused(&refusal, cause),
+            None => self.failed(cause),
+        }
+    }
+
+    /// Classifies a connection that failed.
+    pub(super) fn unreachable(&self, error: &reqwest::Error) -> ModelError {
+        let cause = innermost(error).unwrap_or_else(|| error.to_string());
+        ModelError::Unreachable {
+            model: self.model.clone(),
+            cause: secrets::redact(&one_line(&cause)).into_owned(),
+        }
+    }
+
+    fn refused(&self, refusal: &Refusal, cause: String) -> ModelError {
+        let model = self.model.clone();
+        let Refusal { status, wait } = *refusal;
+        match status {
+            401 | 403 => ModelError::Refused {
                 model,
                 place: self.key.clone(),
                 cause,
                 status,
             },
-            Some(status @ (402 | 429 | 503 | 529)) => ModelError::Busy {
+            402 | 429 | 503 | 529 => ModelError::Busy {
                 model,
                 cause,
                 wait,
                 status: Some(status),
             },
-            Some(404) => ModelError::NoSuchModel { model, cause },
-            Some(status @ (400 | 405 | 413 | 415 | 422)) => ModelError::BadRequest { model, cause, status },
-            Some(status) => ModelError::Failed {
+            404 => ModelError::NoSuchModel { model, cause },
+            400 | 405 | 413 | 415 | 422 => ModelError::BadRequest { model, cause, status },
+            _ => ModelError::Failed {
                 model,
                 cause,
                 wait,
                 status: Some(status),
-            },
-            None => match error {
-                genai::Error::WebModelCall {
-                    webc_error: genai::webc::Error::Reqwest(_),
-                    ..
-                }
-                | genai::Error::WebAdapterCall {
-                    webc_error: genai::webc::Error::Reqwest(_),
-                    ..
-                }
-                | genai::Error::WebStream { .. } => ModelError::Unreachable { model, cause },
-                _ => self.failed(cause),
             },
         }
     }
@@ -413,24 +475,26 @@ impl Refusal {
             }
             genai::Error::WebModelCall { webc_error, .. }
             | genai::Error::WebAdapterCall { webc_error, .. } => Self::of_call(webc_error),
-            // Some providers fail in the middle of a stream that began well.
-            genai::Error::ChatResponse { body, .. } => {
-                let code = body.get("code").or_else(|| body.pointer("/error/code"));
-                let number = code.and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
-                let status = number
-                    .and_then(|code| u16::try_from(code).ok())
-                    .filter(|code| (400..600).contains(code))
-                    .or_else(|| {
-                        let name = body.pointer("/error/type").or_else(|| body.get("type"))?;
-                        status_of(name.as_str()?)
-                    })?;
-                Some(Self::new(status, |_| None, &body.to_string()))
-            }
+            genai::Error::ChatResponse { body, .. } => Self::in_stream(body),
             error => error.status().map(|status| Self {
                 status: status.as_u16(),
                 wait: None,
             }),
         }
+    }
+
+    /// Returns the refusal inside a stream: some providers fail in the middle of one that began well.
+    fn in_stream(body: &Json) -> Option<Self> {
+        let code = body.get("code").or_else(|| body.pointer("/error/code"));
+        let number = code.and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
+        let status = number
+            .and_then(|code| u16::try_from(code).ok())
+            .filter(|code| (400..600).contains(code))
+            .or_else(|| {
+                let name = body.pointer("/error/type").or_else(|| body.get("type"))?;
+                status_of(name.as_str()?)
+            })?;
+        Some(Self::new(status, |_| None, &body.to_string()))
     }
 
     fn of_call(error: &genai::webc::Error) -> Option<Self> {
@@ -516,6 +580,11 @@ fn provider_message(error: &genai::Error) -> String {
         }
         other => innermost(other).unwrap_or_else(|| other.to_string()),
     };
+    one_line(&text)
+}
+
+/// Returns a message as one line of a bounded length, without the stop at its end.
+fn one_line(text: &str) -> String {
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = text.trim_end_matches('.');
     if text.chars().count() > 500 {

@@ -1,7 +1,11 @@
-//! Real models, through genai: which provider or connection a name means, where it is reached, which key it needs, and
-//! its answer as a stream. Environment variables come in through a function, so that hosts may keep keys elsewhere.
+//! Real models: which provider or connection a name means, where it is reached, which key it needs, and its answer as a
+//! stream. Requests and answers in the protocols of OpenAI, Anthropic, Gemini and Ollama are written and read here; genai
+//! knows the addresses of providers and speaks with the rest of them. Environment variables come in through a function,
+//! so that hosts may keep keys elsewhere.
 
 mod answer;
+mod body;
+mod draft;
 mod embed;
 mod error;
 mod exchange;
@@ -12,20 +16,24 @@ pub(crate) mod recording;
 mod reply;
 mod request;
 mod settings;
+mod wire;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use futures::FutureExt;
 use genai::adapter::AdapterKind;
-use genai::chat::{ChatOptions, ChatRequest, JsonSpec, ReasoningEffort, Tool, ToolChoice as GenaiChoice};
+use genai::chat::{ChatMessage, ChatOptions, ChatRequest, JsonSpec, Tool, ToolChoice as GenaiChoice};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
 
 use crate::base::access::{Access, Grants};
 use crate::base::secrets;
 pub(crate) use answer::args_json;
 pub use answer::{AnswerPiece, CallPiece, Facts, InvalidArgs, ModelAnswer, TokenUsage, ToolCall};
+use body::{WireRequest, WireTarget};
+use draft::AnswerDraft;
 use error::RequestTarget;
 pub(crate) use error::wait_in_headers;
 pub use error::{KeyPlace, ModelError};
@@ -35,17 +43,20 @@ pub(crate) use messages::message;
 pub use prices::{Price, Priced, listed_prices};
 pub use recording::{RECORDINGS, Recording, Recordings};
 pub use reply::AnswerStream;
-use reply::FrameSink;
+use reply::{AnswerSource, FrameSink, WireReader};
 pub(crate) use request::no_arguments;
 pub use request::{ModelRequest, Reasoning, ToolChoice, ToolSpec};
 pub use settings::{Connection, ModelSettings, key_variable, provider_names, provider_of};
 use settings::{ModelRoute, base_url};
+use wire::{Decoder, FrameReader, WireForm};
 
 /// Function that reads an environment variable.
 pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Base URL of an OpenAI-compatible server that takes the place of OpenAI's.
 const OPENAI_BASE_URL: &str = "OPENAI_BASE_URL";
+/// Longest refusal that is read.
+const LONGEST_REFUSAL: usize = 64 * 1024;
 
 /// Access to providers; one HTTP client, made when it is first needed.
 pub struct Providers {
@@ -53,7 +64,14 @@ pub struct Providers {
     settings: Arc<ModelSettings>,
     keychain: Variables,
     grants: Grants,
-    client: OnceLock<Result<Client, String>>,
+    client: OnceLock<Result<ModelClient, String>>,
+}
+
+/// The HTTP client, and the provider layer on top of it.
+#[derive(Clone)]
+struct ModelClient {
+    web: reqwest::Client,
+    genai: Client,
 }
 
 impl fmt::Debug for Providers {
@@ -189,11 +207,14 @@ impl Providers {
         let endpoint = route.base_url.as_deref().map(Endpoint::from_owned);
         let auth = AuthData::from_single(key.unwrap_or_else(|| "none".to_owned()));
         let client = self.client().map_err(|cause| asked.failed(cause))?;
-        let models = client.all_model_names(route.kind, (endpoint, Some(auth))).await;
+        let models = client
+            .genai
+            .all_model_names(route.kind, (endpoint, Some(auth)))
+            .await;
         models.map(Some).map_err(|e| asked.classify(&e))
     }
 
-    fn client(&self) -> Result<&Client, String> {
+    fn client(&self) -> Result<&ModelClient, String> {
         let made = self.client.get_or_init(made_client);
         made.as_ref().map_err(Clone::clone)
     }
@@ -209,6 +230,7 @@ impl Providers {
         let client = self.client().map_err(|cause| asked.failed(cause))?;
         let iden = ModelIden::new(route.kind, route.name.as_str());
         let mut target = client
+            .genai
             .resolve_service_target(iden)
             .await
             .map_err(|e| asked.classify(&e))?;
@@ -217,12 +239,13 @@ impl Providers {
             // The protocol wants a key also where the server does not.
             target.auth = AuthData::from_single("none");
         }
-        if let Some(key) = key {
-            target.auth = AuthData::from_single(key);
+        if let Some(key) = &key {
+            target.auth = AuthData::from_single(key.as_str());
         }
         Ok(Service {
             client,
             target,
+            key,
             route,
             asked,
         })
@@ -230,17 +253,132 @@ impl Providers {
 
     /// Asks `model`; the answer is read piece by piece. Dropping the reply ends the request.
     pub async fn ask(&self, model: &str, request: &ModelRequest) -> Result<AnswerStream, ModelError> {
-        let Service {
-            client,
-            target,
-            route,
-            asked,
-        } = self.service(model).await?;
+        let service = self.service(model).await?;
+        let route = &service.route;
         let provider = self.facts(model).provider;
         let messages = messages::chat_messages(&request.messages, route.kind, &provider)
             .map_err(|(position, cause)| ModelError::BadMessage { position, cause })?;
-        let mut chat = ChatRequest::new(messages);
+        let address = route.base_url.as_deref().unwrap_or_default();
+        let mut open = OpenExchange::new(request, model, address);
+        let known = route.base_url.is_none().then_some(route.name.as_str());
+        let price = prices::find(&self.settings.prices, model, known);
+        let is_watched = open.is_some();
+        let source = match WireForm::of(route.kind) {
+            Some(form) => service.sent(form, messages, request, is_watched).await,
+            None => service.provided(messages, request, is_watched).await,
+        };
+        match source {
+            Ok(source) => Ok(AnswerStream::new(
+                AnswerDraft::new(service.asked, price),
+                source,
+                open,
+            )),
+            Err(error) => {
+                if let Some(open) = &mut open {
+                    open.failed(&error.to_string());
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Creates a client that follows no redirects. The chosen server must not choose another one: a redirect would carry
+/// the prompt, and its target was never allowed.
+fn made_client() -> Result<ModelClient, String> {
+    let web = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    let web = web.build().map_err(|e| e.to_string())?;
+    let genai = Client::builder().with_reqwest(web.clone()).build();
+    let genai = genai.map_err(|e| e.to_string())?;
+    Ok(ModelClient { web, genai })
+}
+
+/// Returns the address of a provider.
+fn address_of(kind: AdapterKind) -> Option<reqwest::Url> {
+    static CLIENT: OnceLock<Option<ModelClient>> = OnceLock::new();
+    let client = CLIENT.get_or_init(|| made_client().ok()).as_ref()?;
+    // Only the address is wanted, and nothing on the way to it waits.
+    let target = client
+        .genai
+        .resolve_service_target(ModelIden::new(kind, ""))
+        .now_or_never()?;
+    target.ok()?.endpoint.base_url().parse().ok()
+}
+
+/// A model server that can be asked.
+struct Service<'a> {
+    client: &'a ModelClient,
+    target: ServiceTarget,
+    key: Option<String>,
+    route: ModelRoute,
+    asked: RequestTarget,
+}
+
+impl Service<'_> {
+    /// Sends a request in a protocol that is read here.
+    async fn sent(
+        &self,
+        form: WireForm,
+        messages: Vec<ChatMessage>,
+        request: &ModelRequest,
+        is_watched: bool,
+    ) -> Result<AnswerSource, ModelError> {
+        let target = WireTarget {
+            kind: self.route.kind,
+            base_url: self.target.endpoint.base_url(),
+            model: self.target.model.model_name.namespace_and_name().1,
+            // The protocol wants a key also where the server does not.
+            key: self.key.as_deref().unwrap_or("none"),
+        };
+        let made = WireRequest::new(form, target, messages, request);
+        let made = made.map_err(|cause| self.asked.failed(cause))?;
+        let mut post = self.client.web.post(&made.url);
+        for (name, value) in &made.headers {
+            let value = HeaderValue::from_str(value).map(|mut value| {
+                value.set_sensitive(true);
+                value
+            });
+            let unsendable = |_| self.asked.failed("its key has signs in it that cannot be sent");
+            post = post.header(*name, value.map_err(unsendable)?);
+        }
+        let body = made.body.to_string();
+        let sent = post
+            .header(CONTENT_TYPE, "application/json")
+            .body(body)
+            .send()
+            .await;
+        let mut response = sent.map_err(|error| self.asked.unreachable(&error))?;
+        if !response.status().is_success() {
+            let mut text = Vec::new();
+            while text.len() < LONGEST_REFUSAL
+                && let Ok(Some(bytes)) = response.chunk().await
+            {
+                text.extend_from_slice(&bytes);
+            }
+            text.truncate(LONGEST_REFUSAL);
+            let header = |name: &str| response.headers().get(name)?.to_str().ok();
+            let text = String::from_utf8_lossy(&text);
+            return Err(self.asked.refusal(response.status(), header, &text));
+        }
+        let content_type = response.headers().get(CONTENT_TYPE);
+        let content_type = content_type
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        let frames = FrameReader::new(form.framing(content_type));
+        let reader = WireReader::new(frames, Decoder::new(self.route.kind, form), is_watched);
+        Ok(AnswerSource::wire(response, reader))
+    }
+
+    /// Lets the provider layer send a request and read the answer.
+    async fn provided(
+        &self,
+        messages: Vec<ChatMessage>,
+        request: &ModelRequest,
+        is_watched: bool,
+    ) -> Result<AnswerSource, ModelError> {
         let noted = Arc::new(FrameSink::default());
+        noted.lock().frames = is_watched.then(String::new);
+        let mut chat = ChatRequest::new(messages);
         let mut options = ChatOptions::default()
             .with_capture_usage(true)
             .with_capture_content(true)
@@ -254,13 +392,7 @@ impl Providers {
             options = options.with_max_tokens(max_tokens);
         }
         if let Some(reasoning) = request.reasoning {
-            options = options.with_reasoning_effort(match reasoning {
-                Reasoning::None => ReasoningEffort::Zero,
-                Reasoning::Minimal => ReasoningEffort::Minimal,
-                Reasoning::Low => ReasoningEffort::Low,
-                Reasoning::Medium => ReasoningEffort::Medium,
-                Reasoning::High => ReasoningEffort::High,
-            });
+            options = options.with_reasoning_effort(body::effort(reasoning));
         }
         if let Some(schema) = &request.output {
             options = options.with_response_format(JsonSpec::new("answer", schema.clone()));
@@ -279,48 +411,20 @@ impl Providers {
                 ToolChoice::None => options.with_tool_choice(GenaiChoice::None),
             };
         }
-        let address = route.base_url.as_deref().unwrap_or_default();
-        let open = OpenExchange::new(request, model, address);
-        noted.lock().frames = open.is_some().then(String::new);
-        let response = client
-            .exec_chat_stream(target, chat, Some(&options))
+        let response = self
+            .client
+            .genai
+            .exec_chat_stream(self.target.clone(), chat, Some(&options))
             .await
-            .map_err(|e| asked.classify(&e))?;
-        let known = route.base_url.is_none().then_some(route.name);
-        let price = prices::find(&self.settings.prices, model, known.as_deref());
-        Ok(AnswerStream::new(asked, response.stream, noted, open, price))
+            .map_err(|e| self.asked.classify(&e))?;
+        Ok(AnswerSource::provider(response.stream, noted))
     }
 }
 
-/// Creates a client that follows no redirects. The chosen server must not choose another one: a redirect would carry
-/// the prompt, and its target was never allowed.
-fn made_client() -> Result<Client, String> {
-    let web = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
-    let web = web.build().map_err(|e| e.to_string())?;
-    Client::builder()
-        .with_reqwest(web)
-        .build()
-        .map_err(|e| e.to_string())
-}
-
-/// Returns the address of a provider.
-fn address_of(kind: AdapterKind) -> Option<reqwest::Url> {
-    static CLIENT: OnceLock<Option<Client>> = OnceLock::new();
-    let client = CLIENT.get_or_init(|| made_client().ok()).as_ref()?;
-    // Only the address is wanted, and nothing on the way to it waits.
-    let target = client
-        .resolve_service_target(ModelIden::new(kind, ""))
-        .now_or_never()?;
-    target.ok()?.endpoint.base_url().parse().ok()
-}
-
-/// A model server that can be asked.
-struct Service<'a> {
-    client: &'a Client,
-    target: ServiceTarget,
-    route: ModelRoute,
-    asked: RequestTarget,
-}
+#[cfg(test)]
+mod body_tests;
+#[cfg(test)]
+mod stream_tests;
 
 #[cfg(test)]
 mod tests {
