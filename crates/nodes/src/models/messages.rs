@@ -1,6 +1,8 @@
 //! Messages of the engine as providers take them, and answers as the engine stores them: the shapes that LangGraph's
 //! messages have, so that threads of either can be read by the other.
 
+use std::borrow::Cow;
+
 use genai::ModelIden;
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatMessage, ContentPart, MessageContent, ToolCall as GenaiCall, ToolResponse};
@@ -16,6 +18,7 @@ const LARGEST_DATA: usize = 32 * 1024 * 1024;
 /// why.
 ///
 /// Tools answer with pictures too, which providers take from people only: they come after the answers of the tools.
+/// Behind each call stands its answer, and no answer stands without a call.
 pub(super) fn chat_messages(
     messages: &[Value],
     kind: AdapterKind,
@@ -23,7 +26,8 @@ pub(super) fn chat_messages(
 ) -> Result<Vec<ChatMessage>, (usize, String)> {
     let mut sent = Vec::with_capacity(messages.len());
     let mut shown = Vec::new();
-    for (index, message) in messages.iter().enumerate() {
+    for (index, message) in paired(messages) {
+        let message = message.as_ref();
         let of_tool = message.get("type").and_then(Value::as_str) == Some("tool");
         if !of_tool && !shown.is_empty() {
             sent.push(ChatMessage::user(MessageContent::from_parts(std::mem::take(
@@ -39,6 +43,74 @@ pub(super) fn chat_messages(
         sent.push(ChatMessage::user(MessageContent::from_parts(shown)));
     }
     Ok(sent)
+}
+
+/// What stands in the place of an answer that there is not.
+const NO_ANSWER: &str = "Error: this call has no result. It was not run, or it was stopped before it ended; do not take it for done.";
+
+/// Returns the messages with their places, so that each call of a model is followed by its answer: providers refuse
+/// everything else, for the whole rest of a conversation. A run that was killed or stopped, a question that was
+/// withdrawn, an edit and a list that was cut leave calls without answers and answers without calls.
+///
+/// An id counts from the message with the call to the next one of a model: some servers use one again.
+fn paired(messages: &[Value]) -> Vec<(usize, Cow<'_, Value>)> {
+    let is = |message: &Value, names: &[&str]| {
+        let role = message.get("type").or_else(|| message.get("role"));
+        role.and_then(Value::as_str)
+            .is_some_and(|role| names.contains(&role))
+    };
+    let id_of = |message: &Value| {
+        message
+            .get("tool_call_id")
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    let mut list = Vec::with_capacity(messages.len());
+    let mut at = 0;
+    while let Some(message) = messages.get(at) {
+        let place = at;
+        at += 1;
+        if is(message, &["tool"]) {
+            // Without an id it is reported, and with one it answers nothing.
+            if id_of(message).is_none() {
+                list.push((place, Cow::Borrowed(message)));
+            }
+            continue;
+        }
+        list.push((place, Cow::Borrowed(message)));
+        if !is(message, &["ai", "assistant", "AIMessageChunk"]) {
+            continue;
+        }
+        let mut open: Vec<(String, String)> = ToolCall::all_of(message)
+            .into_iter()
+            .map(|call| (call.id, call.name))
+            .collect();
+        let turn = messages[at..]
+            .iter()
+            .take_while(|next| !is(next, &["ai", "assistant", "AIMessageChunk"]));
+        let turn = at + turn.count();
+        let mut others = Vec::new();
+        for (place, next) in messages.iter().enumerate().take(turn).skip(at) {
+            let answers = is(next, &["tool"]).then(|| id_of(next)).flatten();
+            match answers {
+                None => others.push((place, Cow::Borrowed(next))),
+                Some(id) => {
+                    if let Some(call) = open.iter().position(|(call, _)| *call == id) {
+                        open.remove(call);
+                        list.push((place, Cow::Borrowed(next)));
+                    }
+                }
+            }
+        }
+        for (id, name) in open {
+            let answer = superstep::json!({
+                "type": "tool", "tool_call_id": id, "name": name, "content": NO_ANSWER, "status": "error"});
+            list.push((place, Cow::Owned(answer)));
+        }
+        list.extend(others);
+        at = turn;
+    }
+    list
 }
 
 fn is_picture(part: &Value) -> bool {
@@ -344,7 +416,9 @@ pub(crate) fn message(id: &str, answer: &ModelAnswer, facts: &Facts) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use genai::chat::ChatRole;
     use superstep::json;
+    use superstep::value::List;
 
     use super::*;
 
@@ -409,13 +483,16 @@ mod tests {
     fn pictures_of_tools_come_after_their_answers() {
         let tool = |id: &str, content: Value| json!({"type": "tool", "tool_call_id": id, "name": "draw", "content": content});
         let parts = json!(["see", {"type": "image", "base64": "QUJD", "mime_type": "image/png"}, {"type": "audio", "base64": "QUJD"}]);
+        let call = |id: &str| json!({"name": "draw", "args": {}, "id": id, "type": "tool_call"});
         let messages = [
+            json!({"type": "ai", "content": "", "tool_calls": [call("1"), call("2")]}),
             tool("1", parts),
             tool("2", json!("text")),
             json!({"type": "human", "content": "and?"}),
         ];
-        let sent = chat_messages(&messages, AdapterKind::OpenAI, "x").unwrap();
-        assert_eq!(sent.len(), 4);
+        let mut sent = chat_messages(&messages, AdapterKind::OpenAI, "x").unwrap();
+        assert_eq!(sent.len(), 5);
+        sent.remove(0);
         let answers = sent[0].content.tool_responses();
         assert_eq!(
             answers[0].content,
@@ -425,15 +502,104 @@ mod tests {
         let shown = sent[2].content.parts();
         assert_eq!(shown[0].as_text(), Some("What the tool draw showed:"));
         assert_eq!(shown[1].as_binary().unwrap().content_type, "image/png");
+        let of_two = chat_messages(&messages[..2], AdapterKind::OpenAI, "x").unwrap();
         assert_eq!(
-            chat_messages(&messages[..1], AdapterKind::OpenAI, "x")
-                .unwrap()
-                .len(),
-            2
+            of_two.len(),
+            4,
+            "the call, its answer, the other's, and the picture"
         );
         let (place, cause) =
             chat_messages(&[json!("a"), json!({"type": "odd"})], AdapterKind::OpenAI, "x").unwrap_err();
         assert!(place == 2 && cause.contains("`odd`"), "{cause}");
+    }
+
+    /// A conversation in short: `h` and `s` for people and the system, `a12` for a model that calls 1 and 2, `t1` for
+    /// the answer to 1; `x1` for an answer that is made up.
+    fn sent_in_short(conversation: &str) -> String {
+        let message = |word: &str| match word.split_at(1) {
+            ("a", calls) => {
+                let calls: List = calls
+                    .chars()
+                    .map(|id| json!({"name": "f", "args": {}, "id": id.to_string(), "type": "tool_call"}))
+                    .collect();
+                json!({"type": "ai", "content": "", "tool_calls": Value::Array(calls)})
+            }
+            ("t", id) => json!({"type": "tool", "tool_call_id": id, "content": "done"}),
+            ("s", _) => json!({"type": "system", "content": "s"}),
+            _ => json!({"type": "human", "content": "h"}),
+        };
+        let messages: Vec<Value> = conversation.split(' ').map(message).collect();
+        let sent = chat_messages(&messages, AdapterKind::OpenAI, "x")
+            .unwrap()
+            .into_iter();
+        let word = |message: ChatMessage| {
+            let calls: String = message
+                .content
+                .tool_calls()
+                .iter()
+                .map(|call| call.call_id.as_str())
+                .collect();
+            match (message.role, message.content.tool_responses().first()) {
+                (ChatRole::Assistant, _) => format!("a{calls}"),
+                (_, Some(answer)) if answer.content == NO_ANSWER => format!("x{}", answer.call_id),
+                (_, Some(answer)) => format!("t{}", answer.call_id),
+                (ChatRole::System, _) => "s".to_owned(),
+                _ => "h".to_owned(),
+            }
+        };
+        sent.map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn behind_each_call_stands_its_answer() {
+        for (conversation, sent) in [
+            ("s h a12 t1 t2 a h", "s h a12 t1 t2 a h"),
+            ("h a12 t2 t1", "h a12 t2 t1"),
+            // The process died in a tool, or the run was stopped, and somebody wrote on.
+            ("h a1 h", "h a1 x1 h"),
+            ("h a12 t2 h", "h a12 t2 x1 h"),
+            ("h a12", "h a12 x1 x2"),
+            // The answer came after a message, or twice, or for a call that is gone.
+            ("h a1 h t1", "h a1 t1 h"),
+            ("h a1 t1 t1 h", "h a1 t1 h"),
+            ("t1 h a t2 h", "h a h"),
+            ("h a12 t3 t1 h t2", "h a12 t1 t2 h"),
+            // One id for each call of every answer.
+            ("h a1 t1 a1 t1 a1", "h a1 t1 a1 t1 a1 x1"),
+            ("h a11 t1 t1", "h a11 t1 t1"),
+            ("h a1 a1 t1", "h a1 x1 a1 t1"),
+        ] {
+            assert_eq!(sent_in_short(conversation), sent, "{conversation}");
+        }
+    }
+
+    #[test]
+    fn conversations_of_any_shape_are_ones_that_providers_take() {
+        let words = ["h", "s", "a", "a1", "a12", "a2", "a11", "t1", "t2", "t3"];
+        let mut number = 12345_u64;
+        for _ in 0..5000 {
+            let mut conversation = vec!["h"];
+            for _ in 0..8 {
+                number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                conversation.push(words[(number >> 40) as usize % words.len()]);
+            }
+            let conversation = conversation.join(" ");
+            let sent = sent_in_short(&conversation);
+            let mut open: Vec<char> = Vec::new();
+            for word in sent.split(' ') {
+                if let Some(id) = word.strip_prefix(['t', 'x']) {
+                    let id = id.chars().next().unwrap();
+                    let place = open.iter().position(|open| *open == id);
+                    open.remove(
+                        place.unwrap_or_else(|| panic!("{conversation} -> {sent}: {word} answers nothing")),
+                    );
+                    continue;
+                }
+                assert!(open.is_empty(), "{conversation} -> {sent}: no answer to {open:?}");
+                open.extend(word.strip_prefix('a').into_iter().flat_map(str::chars));
+            }
+            assert!(open.is_empty(), "{conversation} -> {sent}");
+        }
     }
 
     #[test]
