@@ -289,7 +289,7 @@ impl HttpRequest {
         Ok(url)
     }
 
-    fn call(&self, id: &str, args: &Object) -> Result<WebRequest, String> {
+    fn call(&self, key: &str, args: &Object) -> Result<WebRequest, String> {
         let mut headers = HeaderMap::new();
         let body = match (&self.body, self.method.has_body()) {
             (_, false) => None,
@@ -301,8 +301,8 @@ impl HttpRequest {
         }
         // When the process dies between the answer and its record the request is sent again; servers that know the
         // header do its work once.
-        if let (HttpMethod::Post | HttpMethod::Patch, Ok(id)) = (self.method, HeaderValue::from_str(id)) {
-            headers.insert("idempotency-key", id);
+        if let (HttpMethod::Post | HttpMethod::Patch, Ok(key)) = (self.method, HeaderValue::from_str(key)) {
+            headers.insert("idempotency-key", key);
         }
         for (name, value) in &self.headers {
             let key =
@@ -319,15 +319,16 @@ impl HttpRequest {
         })
     }
 
-    /// Sends the request with these arguments and gives what goes to the model. `id` is the call's.
+    /// Sends the request with these arguments and gives what goes to the model. `key` is the one under which a server
+    /// does the work once.
     pub(crate) async fn send(
         &self,
         context: &NodeContext,
         web: &Web,
-        id: &str,
+        key: &str,
         args: &Object,
     ) -> Result<String, RequestError> {
-        let call = self.call(id, args).map_err(RequestError::Input)?;
+        let call = self.call(key, args).map_err(RequestError::Input)?;
         let limits = ResponseLimits {
             time: Duration::from_secs(self.timeout_s),
             bytes: self.max_kb.saturating_mul(1024),

@@ -99,8 +99,8 @@ async fn questions_from_inside_are_answered_there_and_its_steps_are_seen() {
         [
             "human: go",
             "ai: One moment.",
-            "tool: Hello Eve, says Ada",
-            "ai: It said: Hello Eve, says Ada"
+            "tool: A person changed the arguments of this call to {\"who\":\"Eve\"}.\n\nHello Eve, says Ada",
+            "ai: It said: A person changed the arguments of this call to {\"who\":\"Eve\"}.\n\nHello Eve, says Ada"
         ]
     );
     assert_eq!(

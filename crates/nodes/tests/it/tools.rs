@@ -239,11 +239,8 @@ async fn requests_are_made_and_their_answers_given() {
     );
     let seen = echo.seen.lock().unwrap();
     let post = seen.iter().find(|(head, _)| head.starts_with("POST")).unwrap();
-    assert!(
-        post.0.to_lowercase().contains("idempotency-key: c-post"),
-        "{}",
-        post.0
-    );
+    let has_key = |line: &str| line.starts_with("idempotency-key: ") && !line.contains("c-post");
+    assert!(post.0.to_lowercase().lines().any(has_key), "{}", post.0);
 }
 
 #[tokio::test]
@@ -347,6 +344,18 @@ async fn a_person_decides_and_what_was_done_is_not_done_again() {
     let again = Json::from(&second.interrupts[0].value);
     assert!(again["refused"].as_str().unwrap().contains("at /n"), "{again}");
 
+    let other =
+        json!({"decisions": [{"type": "edit", "edited_action": {"name": "free", "args": {"n": 20}}}]});
+    let (_, result) = run(&graph, Input::answer(other), &[]).await;
+    let again = Json::from(&result.unwrap().interrupts[0].value);
+    assert!(
+        again["refused"]
+            .as_str()
+            .unwrap()
+            .contains("names the tool `free`"),
+        "{again}"
+    );
+
     let (_, result) = run(
         &graph,
         Input::answer(json!({"type": "edit", "args": {"n": 20}})),
@@ -362,7 +371,7 @@ async fn a_person_decides_and_what_was_done_is_not_done_again() {
         [
             "/free {\"n\":0}",
             "/asked {\"n\":1}",
-            "/asked {\"n\":20}",
+            "A person changed the arguments of this call to {\"n\":20}.\n\n/asked {\"n\":20}",
             "Error: a person did not allow this call: too dear.",
             "I did it by hand.",
         ]
@@ -371,6 +380,76 @@ async fn a_person_decides_and_what_was_done_is_not_done_again() {
         sent(),
         ["{\"n\":0}", "{\"n\":1}", "{\"n\":20}"],
         "every request was sent once"
+    );
+}
+
+/// Servers do nothing twice under one key: it is another one for each call of each thread, whatever id the model gave
+/// them, and the same when the same call is made again.
+#[tokio::test]
+async fn the_key_of_a_call_is_its_own() {
+    let echo = Echo::start().await;
+    let document = graph(json!([echo.tool("book", "/book", json!({"method": "POST"}))]));
+    let one_id = |n: i64| call("ZsSt", "book", json!({"n": n}));
+    let built = build(&document, &echo.environment());
+    for thread in ["a", "b"] {
+        for round in 0..3 {
+            let messages = superstep::json!({"messages": [
+                {"type": "ai", "content": "", "tool_calls": [one_id(round), one_id(round)]}]});
+            let mut run = built.stream(Input::Value(messages), RunConfig::on(thread));
+            while run.next().await.is_some() {}
+            run.finish().await.unwrap();
+        }
+    }
+    let key = |head: &str| {
+        let lines = head.lines().map(str::to_lowercase);
+        let mut keys = lines.filter_map(|line| Some(line.strip_prefix("idempotency-key: ")?.to_owned()));
+        keys.next().expect("a POST has a key")
+    };
+    let keys: Vec<String> = echo
+        .seen
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|(head, _)| key(head))
+        .collect();
+    let others: std::collections::BTreeSet<&String> = keys.iter().collect();
+    assert_eq!((keys.len(), others.len()), (12, 12), "{keys:?}");
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        let mut open = Vec::new();
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let (head, _) = read_request(&mut socket).await;
+            tell.send(head).unwrap();
+            if !open.is_empty() {
+                let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+                socket.write_all(answer).await.ok();
+            }
+            open.push(socket);
+        }
+    });
+    let slow = Echo {
+        address,
+        seen: Arc::default(),
+    };
+    let document = graph(json!([slow.tool("book", "/book", json!({"method": "POST"}))]));
+    let built = build(&document, &slow.environment());
+    let mut run = built.stream(Input::Value(calling(json!([one_id(1)]))), RunConfig::on("t"));
+    let first = tokio::select! {
+        head = told.recv() => head.unwrap(),
+        _ = async { while run.next().await.is_some() {} } => panic!("the tool has not answered"),
+    };
+    run.cancel();
+    assert!(matches!(run.finish().await, Err(RunError::Cancelled)));
+    let mut run = built.stream(Input::Continue, RunConfig::on("t"));
+    while run.next().await.is_some() {}
+    run.finish().await.unwrap();
+    assert_eq!(
+        key(&told.recv().await.unwrap()),
+        key(&first),
+        "the run went on after it was stopped"
     );
 }
 

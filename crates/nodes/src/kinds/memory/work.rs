@@ -1,6 +1,6 @@
 //! A `memory` node at work.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use superstep::store::{StoreOp, StoreQuery};
@@ -145,31 +145,23 @@ impl MemoryNode {
             at < stays && named && typed
         };
         let gone: Vec<bool> = messages.iter().enumerate().map(goes).collect();
-        // Calls and their answers go together: providers refuse one without the other.
-        let (mut lost, mut calling) = (HashSet::new(), HashSet::new());
-        for (message, gone) in messages.iter().zip(&gone) {
-            let calls = if *gone { &mut lost } else { &mut calling };
-            calls.extend(call_ids(message));
+        // Calls and their answers go together: providers refuse one without the other. An answer belongs to the last
+        // call with its id: servers use one again.
+        let mut last_call: HashMap<&str, usize> = HashMap::new();
+        let mut callers = Vec::with_capacity(messages.len());
+        for (at, message) in messages.iter().enumerate() {
+            last_call.extend(call_ids(message).map(|id| (id, at)));
+            let answered = message.get("tool_call_id").and_then(Value::as_str);
+            callers.push(answered.and_then(|id| last_call.get(id).copied()));
         }
-        let answered: HashSet<&str> = messages
-            .iter()
-            .zip(&gone)
-            .filter(|(message, gone)| **gone && kind(message) == "tool")
-            .filter_map(|(message, _)| message.get("tool_call_id")?.as_str())
-            .filter(|id| calling.contains(id))
-            .collect();
-        for message in messages {
-            if call_ids(message).any(|id| answered.contains(id)) {
-                lost.extend(call_ids(message));
-            }
-        }
-        let keeps = |(message, gone): (&Value, &bool)| {
-            let answers = message.get("tool_call_id").and_then(Value::as_str);
-            let torn =
-                answers.is_some_and(|id| lost.contains(id)) || call_ids(message).any(|id| lost.contains(id));
-            (!gone && !torn).then(|| message.clone())
+        let mut lost: HashSet<usize> = (0..messages.len()).filter(|at| gone[*at]).collect();
+        let of_gone = callers.iter().zip(&gone).filter(|(_, gone)| **gone);
+        lost.extend(of_gone.filter_map(|(caller, _)| *caller));
+        let keeps = |(at, message): (usize, &Value)| {
+            let torn = lost.contains(&at) || callers[at].is_some_and(|caller| lost.contains(&caller));
+            (!torn).then(|| message.clone())
         };
-        let kept: Vec<Value> = messages.iter().zip(&gone).filter_map(keeps).collect();
+        let kept: Vec<Value> = messages.iter().enumerate().filter_map(keeps).collect();
         Ok(match kept.len() == messages.len() {
             true => NodeOutput::none(),
             false => self.update(kept),

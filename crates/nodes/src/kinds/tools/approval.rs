@@ -31,7 +31,11 @@ pub(super) fn ask(
     let mut question = question(tool, id, args);
     loop {
         let answer = context.interrupt(Value::Object(question.clone()))?;
-        let refused = match decision(&answer) {
+        let read = decision(&answer).and_then(|decision| match other_call(&answer, &tool.name, id) {
+            Some(cause) => Err(cause),
+            None => Ok(decision),
+        });
+        let refused = match read {
             Ok(Decision::Edit(edited)) => match tool.problem(&edited) {
                 None => return Ok(Decision::Edit(edited)),
                 Some(problem) => format!("the arguments do not fit: {problem}"),
@@ -101,10 +105,8 @@ fn decision(answer: &Value) -> Result<Decision, String> {
         "approve" | "accept" => Ok(Decision::Approve),
         "reject" | "ignore" => Ok(Decision::Reject(text(["reason", "message"]))),
         "edit" => {
-            let args = answer
-                .get("args")
-                .or_else(|| answer.get("edited_action")?.get("args"));
-            match args {
+            let action = answer.get("edited_action").or_else(|| inbox_action(answer));
+            match action.map_or_else(|| answer.get("args"), |action| action.get("args")) {
                 Some(Value::Object(args)) => Ok(Decision::Edit(args.clone())),
                 _ => Err("an edit needs `args`, the changed arguments".into()),
             }
@@ -115,6 +117,38 @@ fn decision(answer: &Value) -> Result<Decision, String> {
         },
         _ => Err("the answer is none of approve, edit, reject and respond".into()),
     }
+}
+
+/// Returns the action of an answer in the form of LangChain's agent inbox: a name and arguments, inside of `args`.
+fn inbox_action(answer: &Value) -> Option<&Value> {
+    let action = answer.get("args")?;
+    let fields = action.as_object()?;
+    let is_action = fields.len() == 2
+        && action.get("action").and_then(Value::as_str).is_some()
+        && action.get("args").and_then(Value::as_object).is_some();
+    is_action.then_some(action)
+}
+
+/// Says that an answer is about another call than the one that was asked about, if it names one.
+fn other_call(answer: &Value, tool: &str, id: &str) -> Option<String> {
+    let list = answer.get("decisions").and_then(Value::as_array);
+    let answer = list.and_then(|list| list.get(0)).unwrap_or(answer);
+    let action = answer.get("edited_action").or_else(|| inbox_action(answer));
+    let named = |of: Option<&Value>, keys: &[&str]| {
+        let found = keys.iter().find_map(|key| of?.get(key)?.as_str());
+        found.map(str::to_owned)
+    };
+    let names = ["name", "action", "tool", "action_name"];
+    let others = [named(action, &names), named(Some(answer), &names)];
+    if let Some(other) = others.into_iter().flatten().find(|name| name != tool) {
+        return Some(format!(
+            "the answer names the tool `{other}`, and the question is about a call of `{tool}`, which is the only one that can be decided here"
+        ));
+    }
+    let other = named(Some(answer), &["tool_call_id"]).filter(|other| other != id)?;
+    Some(format!(
+        "the answer is about the call `{other}`, and the question about `{id}`"
+    ))
 }
 
 #[cfg(test)]
@@ -144,6 +178,10 @@ mod tests {
             ),
             (
                 json!({"type": "edit", "edited_action": {"name": "f", "args": {"a": 1}}}),
+                Decision::Edit(args.clone()),
+            ),
+            (
+                json!({"type": "edit", "args": {"action": "f", "args": {"a": 1}}}),
                 Decision::Edit(args),
             ),
             (
@@ -152,6 +190,26 @@ mod tests {
             ),
         ] {
             assert_eq!(decision(&answer), Ok(want), "{answer}");
+        }
+        for other in [
+            json!({"type": "edit", "edited_action": {"name": "g", "args": {"a": 1}}}),
+            json!({"type": "edit", "args": {"a": 1}, "edited_action": {"name": "g", "args": {"a": 1}}}),
+            json!({"decisions": [{"type": "edit", "edited_action": {"name": "g", "args": {"a": 1}}}]}),
+            json!({"type": "edit", "name": "g", "args": {"a": 1}}),
+            json!({"type": "edit", "args": {"action": "g", "args": {"a": 1}}}),
+            json!({"type": "approve", "name": "g"}),
+            json!({"type": "approve", "tool_call_id": "t2"}),
+        ] {
+            assert!(other_call(&other, "f", "t1").is_some(), "{other}");
+            assert_eq!(other_call(&other, "g", "t2"), None, "{other}");
+        }
+        for own in [
+            json!(true),
+            json!("approve"),
+            json!({"type": "reject", "reason": "g"}),
+            json!({"type": "edit", "args": {"name": "g"}}),
+        ] {
+            assert_eq!(other_call(&own, "f", "t1"), None, "{own}");
         }
         for wrong in [
             json!(null),

@@ -87,7 +87,8 @@ impl Tool {
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 
-    async fn call(&self, context: &NodeContext, call: ToolCall, state: Value) -> ToolResult {
+    /// Makes a call; `key` is the one under which a server does its work once.
+    async fn call(&self, context: &NodeContext, call: ToolCall, state: Value, key: &str) -> ToolResult {
         let mut args = match call.args {
             Ok(args) => args,
             Err(invalid) => return Err(NoAnswer::Failed(format!("{}. Call it again", invalid.cause))),
@@ -95,10 +96,14 @@ impl Tool {
         if let Some(problem) = self.problem(&args) {
             return Err(NoAnswer::Failed(format!("the arguments do not fit: {problem}")));
         }
+        let mut changed = None;
         if self.approval {
             match approval::ask(context, self, &call.id, &args).map_err(NoAnswer::Stop)? {
                 Decision::Approve => {}
-                Decision::Edit(edited) => args = edited,
+                Decision::Edit(edited) => {
+                    changed = (edited != args).then(|| args_json(&edited));
+                    args = edited;
+                }
                 Decision::Respond(answer) => return Ok(answer.into()),
                 Decision::Reject(reason) => {
                     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
@@ -108,6 +113,14 @@ impl Tool {
                 }
             }
         }
+        let answer = self.answer(context, args, state, key).await;
+        match changed {
+            Some(changed) => told_of_change(answer, &changed),
+            None => answer,
+        }
+    }
+
+    async fn answer(&self, context: &NodeContext, args: Object, state: Value, key: &str) -> ToolResult {
         match &self.work {
             ToolWork::Script(script) => script::run(context, script.clone(), &self.name, args, state).await,
             ToolWork::Python(work) => {
@@ -127,7 +140,7 @@ impl Tool {
                 }
             }
             ToolWork::Http(request, web) => {
-                let answer = request.send(context, web, &call.id, &args).await;
+                let answer = request.send(context, web, key, &args).await;
                 answer.map(ToolAnswer::from).map_err(|error| match error {
                     RequestError::Cancelled => NoAnswer::Stop(NodeError::Cancelled),
                     other => NoAnswer::Failed(other.to_string()),
@@ -227,10 +240,16 @@ impl ToolsNode {
             .filter_map(|message| message.get("tool_call_id")?.as_str())
             .collect();
         let calls = messages.get(last).map(ToolCall::all_of).unwrap_or_default();
-        let open = calls
-            .into_iter()
-            .filter(|call| !answered.contains(&call.id.as_str()));
-        Ok(open.collect())
+        // Each answer is that of one call, also where two share an id.
+        let mut answered = answered;
+        let is_open = |call: &ToolCall| match answered.iter().position(|id| *id == call.id) {
+            Some(place) => {
+                answered.swap_remove(place);
+                false
+            }
+            None => true,
+        };
+        Ok(calls.into_iter().filter(is_open).collect())
     }
 
     /// Returns the tools, including those of the servers if one of them is called.
@@ -266,16 +285,19 @@ impl ToolsNode {
             Err(invalid) => invalid.text.clone().into(),
         }});
         let (tools, state) = (tools.clone(), input.clone());
+        // The model's id is none: servers give every call the same one.
+        let key = format!("{}-{index}", context.effect_key());
         let name = call.name.clone();
         let task = TaskFn::new(name, move |context: NodeContext, _| {
             let (tools, call, state, id) = (tools.clone(), call.clone(), state.clone(), id.clone());
+            let key = key.clone();
             async move {
                 let (call_id, name) = (call.id.clone(), call.name.clone());
                 let called = match tools.get(&call.name) {
                     Some(_) if late => Err(NoAnswer::Failed(
                         "another agent goes on already: one hand-off at a time".to_owned(),
                     )),
-                    Some(tool) => tool.call(&context, call, state).await,
+                    Some(tool) => tool.call(&context, call, state, &key).await,
                     None => Err(NoAnswer::Failed(unknown(&tools, &name))),
                 };
                 let (answer, status) = match called {
@@ -292,6 +314,29 @@ impl ToolsNode {
             }
         });
         context.call(&task, shown)
+    }
+}
+
+/// Says in an answer that a person changed the arguments: the call in the conversation still has the old ones.
+fn told_of_change(answer: ToolResult, changed: &Json) -> ToolResult {
+    let note = format!("A person changed the arguments of this call to {changed}.");
+    match answer {
+        Ok(mut answer) => {
+            answer.content = match answer.content {
+                Value::Array(parts) => {
+                    let note = superstep::json!({"type": "text", "text": note});
+                    Value::Array([note].into_iter().chain(parts.iter().cloned()).collect())
+                }
+                Value::String(text) => format!("{note}\n\n{text}").into(),
+                other => other,
+            };
+            Ok(answer)
+        }
+        Err(NoAnswer::Failed(cause)) => Err(NoAnswer::Failed(format!(
+            "{cause}. {}",
+            note.trim_end_matches('.')
+        ))),
+        Err(stop) => Err(stop),
     }
 }
 
