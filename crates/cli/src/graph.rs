@@ -9,14 +9,14 @@ use superstep::{Graph, Name, Value};
 use superstep_document::{Diagnostic, Document};
 use superstep_nodes::models::Exchanges;
 use superstep_nodes::{
-    Access, Environment, Grants, GraphSources, ModelSettings, NODE_DISABLED, Registry, files,
+    Access, Environment, Grants, GraphSources, ModelSettings, NO_ORDER, NODE_DISABLED, Registry, files,
 };
 use superstep_workbench::session::{self, Origin, RanOn};
 use superstep_workbench::wire::{RunLabels, RunModels};
 use superstep_workbench::{Keychain, NamedSecrets, Trust, WantedAccess, connection_key};
 
 use crate::fault::Fault;
-use crate::out::{self, quoted};
+use crate::out::{self, plain, quoted};
 
 /// A graph file that was read.
 #[derive(Debug)]
@@ -251,6 +251,33 @@ impl GraphFile {
         )))
     }
 
+    /// Refuses a graph that compares values without an order, where a run begins. A thread that ran on it goes on, and
+    /// fails where it comes to the comparison.
+    pub(crate) fn has_order(&self) -> Result<(), Fault> {
+        let mut problems = self.problems(&Registry::standard());
+        problems.retain(|problem| problem.code == NO_ORDER);
+        match problems.is_empty() {
+            true => Ok(()),
+            false => Err(self.cannot_run(&problems)),
+        }
+    }
+
+    /// Prints errors on stderr, and returns the fault of a graph that has them.
+    fn cannot_run(&self, problems: &[Diagnostic]) -> Fault {
+        for problem in problems {
+            out::note(&describe(problem));
+        }
+        let path = self.path.display();
+        let count = match problems.len() {
+            1 => "an error".to_owned(),
+            count => format!("{count} errors"),
+        };
+        Fault::failed(format!(
+            "{path} has {count} and cannot run. `superstep check {}` shows everything.",
+            quoted(&path.to_string())
+        ))
+    }
+
     /// Draws the graph with Mermaid, including the ways that its programs declare.
     pub(crate) fn mermaid(&self, registry: &Registry) -> String {
         let checked = registry.checked(&self.document, &self.environment());
@@ -275,20 +302,7 @@ impl GraphFile {
                 .filter(Diagnostic::is_error)
                 .collect()),
         };
-        built.map_err(|problems| {
-            for problem in &problems {
-                out::note(&describe(problem));
-            }
-            let path = self.path.display();
-            let count = match problems.len() {
-                1 => "an error".to_owned(),
-                count => format!("{count} errors"),
-            };
-            Fault::failed(format!(
-                "{path} has {count} and cannot run. `superstep check {}` shows everything.",
-                quoted(&path.to_string())
-            ))
-        })
+        built.map_err(|problems| self.cannot_run(&problems))
     }
 
     /// Returns what is stored with every checkpoint, so that a thread can be continued without naming its graph.
@@ -315,9 +329,14 @@ pub(crate) fn describe(problem: &Diagnostic) -> String {
         .as_deref()
         .map(|pointer| format!(" {pointer}"))
         .unwrap_or_default();
+    let first = format!("{severity}[{}] {}{pointer}", problem.code, problem.record);
+    let message = problem.message.to_string();
+    let remedy = problem.remedy.to_string();
     format!(
-        "{severity}[{}] {}{pointer}\n    {}\n    {}",
-        problem.code, problem.record, problem.message, problem.remedy
+        "{}\n    {}\n    {}",
+        plain(&first),
+        plain(&message),
+        plain(&remedy)
     )
 }
 

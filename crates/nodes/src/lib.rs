@@ -28,8 +28,8 @@ pub use programs::helper::HelperProgram;
 pub use programs::{javascript, python};
 pub use project::{Environment, GraphSources, NestedError, document_hash};
 pub use registry::{
-    Built, Checked, KeyUsage, KindInfo, NODE_DISABLED, NodeKind, PreviewGraph, Registry, Uncertain, bounds,
-    may_pass, not_retried, refuse_disabled,
+    Built, Checked, KeyUsage, KindInfo, NO_ORDER, NODE_DISABLED, NodeKind, PreviewGraph, Registry, Uncertain,
+    bounds, may_pass, not_retried, refuse_disabled,
 };
 pub use state::schema;
 

@@ -6,7 +6,7 @@ use superstep_workbench::session::{self, Answers, Given, Start};
 
 use super::hot_edit;
 use super::questions;
-use super::run::{drive, labels, models, runnable};
+use super::run::{drive, labels, models, name_edges, runnable};
 use crate::args::ResumeArgs;
 use crate::fault::{Fault, WAITING};
 use crate::graph::GraphFile;
@@ -16,8 +16,9 @@ use crate::out::quoted;
 use crate::place::{Store, graph_of};
 use crate::progress;
 
-pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
+pub(crate) async fn resume(mut args: ResumeArgs) -> Result<(), Fault> {
     if let Some(there) = Handover::to(&args.running.db, args.running.no_handover).await? {
+        name_edges(&mut args.running, None)?;
         return there.resume(args).await;
     }
     let store = Store::existing_here(&args.running.db).await?;
@@ -30,6 +31,7 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
     let (file, renamed) =
         hot_edit::version_to_run(file, &*store.saver, &thread, &before, &args.running).await?;
+    name_edges(&mut args.running, Some(&file))?;
     if !args.running.allow_disabled {
         file.all_enabled()?;
     }

@@ -8,7 +8,7 @@ use superstep::run::{StateRef, StepTask};
 use superstep::{CheckpointId, Graph, ThreadId};
 use superstep_nodes::Grants;
 use superstep_workbench::session::{self, Given, Start};
-use superstep_workbench::wire::{Breakpoint, RunLabels, RunModels};
+use superstep_workbench::wire::{BreakWhen, Breakpoint, RunLabels, RunModels};
 use superstep_workbench::{RecordIn, RunRequest, Session};
 use tokio_util::sync::CancellationToken;
 
@@ -22,8 +22,26 @@ use crate::input::{context, given, no_input};
 use crate::place::Store;
 use crate::report::{Report, stop_on_ctrl_c};
 
-pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
+/// Finds out which edges of the graph the breakpoints are on; without a graph, edges are named by their ends.
+pub(crate) fn name_edges(args: &mut Running, file: Option<&GraphFile>) -> Result<(), Fault> {
+    for point in &mut args.breaks {
+        match file {
+            Some(file) => *point = point.on_edge_of(&file.document)?,
+            None if point.when == BreakWhen::Edge && point.to.is_none() => {
+                return Err(Fault::usage(format!(
+                    "--break {point}: another program runs the thread, and knows edges by their ends only. Write \
+                     edge:FROM->TO.",
+                )));
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+pub(crate) async fn run(mut args: RunArgs) -> Result<(), Fault> {
     let file = GraphFile::read(&args.graph)?;
+    name_edges(&mut args.running, Some(&file))?;
     if !args.running.allow_disabled {
         file.all_enabled()?;
     }
@@ -47,7 +65,10 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     let input = given(&file, args.input, args.example.as_deref())?;
     let checkpoint = args.checkpoint.map(Into::into);
     let start = match (input, &head) {
-        (Some(input), _) => Start::input(input, checkpoint),
+        (Some(input), _) => {
+            file.has_order()?;
+            Start::input(input, checkpoint)
+        }
         (None, Some(_)) => Start::go_on(checkpoint),
         (None, None) => return Err(no_input(&file, known.as_ref())),
     };

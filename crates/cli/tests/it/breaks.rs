@@ -109,3 +109,35 @@ fn tasks_of_a_step_run_one_by_one() {
     let state = user.expect(0, &["state", "t", "--json"]).json();
     assert_eq!(state["values"]["log"], json!(["a", "b"]));
 }
+
+#[test]
+fn an_edge_is_named_by_its_id_where_names_have_arrows() {
+    let user = User::new();
+    let one = serde_json::json!({"kind": "assign", "config": {"set": {"n": "1"}}});
+    let graph = serde_json::json!({
+        "format": "superstep/1", "name": "g", "state": {"n": {"type": "integer", "reducer": "add"}},
+        "nodes": {"a": one, "b->c": one, "a->b": one, "c": one},
+        "edges": [
+            {"from": "__start__", "to": "a"}, {"from": "__start__", "to": "a->b"},
+            {"from": "a", "to": "b->c", "when": "state.n > 99"}, {"id": "second", "from": "a->b", "to": "c"},
+        ],
+    });
+    let path = user.graph("graph.json", &graph);
+    let run = |edge: &str| {
+        let point = format!("edge:{edge}");
+        user.call(&["run", &path, "--input", "{}", "--break", &point])
+    };
+    let stopped = run("second");
+    assert_eq!(stopped.code, 3, "{}", stopped.err);
+    assert_eq!(
+        run("a->b->c").code,
+        0,
+        "the id of the first, which is not followed"
+    );
+    let unknown = run("secnd");
+    assert!(
+        unknown.code == 2 && unknown.err.contains("second"),
+        "{}",
+        unknown.err
+    );
+}

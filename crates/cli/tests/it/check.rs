@@ -241,3 +241,52 @@ fn a_graph_with_disabled_nodes_is_refused_unless_that_is_allowed() {
     let ran = user.expect(0, &["run", "--allow-disabled", &graph, "--input", r#"{"n": 1}"#]);
     assert!(ran.out.contains("\"n\": 2"), "{}", ran.out);
 }
+
+#[test]
+fn a_text_in_an_order_with_a_number_is_found_before_the_run_and_in_it() {
+    let user = User::new();
+    let graph = |score: Json| {
+        json!({
+            "format": "superstep/1", "name": "Judge",
+            "state": {"score": score, "way": {"type": "string"}, "word": {}},
+            "nodes": {
+                "ask": {"kind": "ask", "config": {"question": "Which?", "into": "word"}},
+                "pass": {"kind": "assign", "config": {"set": {"way": "'pass'"}}},
+                "fail": {"kind": "assign", "config": {"set": {"way": "'fail'"}}},
+            },
+            "edges": [
+                {"from": "__start__", "to": "ask"},
+                {"from": "ask", "when": "state.score >= 50", "to": "pass"},
+                {"from": "ask", "when": "state.score < 50", "to": "fail"},
+            ],
+        })
+    };
+    let path = user.graph("graph.json", &graph(json!({"type": "string"})));
+    let found = user.expect(1, &["check", &path]);
+    assert_eq!(found.out.matches("error[no-order]").count(), 2, "{}", found.out);
+    let refused = user.expect(1, &["run", &path, "--input", r#"{"score": "7"}"#]);
+    assert!(refused.err.contains("no-order"), "{}", refused.err);
+
+    // Of a key without a type only the run knows.
+    user.graph("graph.json", &graph(json!({})));
+    user.expect(0, &["check", &path]);
+    user.expect(
+        3,
+        &["run", &path, "--input", r#"{"score": "7"}"#, "--thread", "t"],
+    );
+    user.expect(3, &["run", &path, "--input", r#"{"score": 70}"#, "--thread", "n"]);
+    // A thread is read and goes on, whatever is said of its graph now.
+    user.graph("graph.json", &graph(json!({"type": "string"})));
+    user.expect(0, &["state", "t"]);
+    let recorded = ["--graph-version", "recorded"];
+    let resume = |thread: &'static str| [&["resume", thread, "--text", "x"][..], &recorded].concat();
+    let failed = user.expect(1, &resume("t"));
+    assert!(
+        failed
+            .err
+            .contains("no order between the text `7` and the number 50"),
+        "{}",
+        failed.err
+    );
+    assert_eq!(user.expect(0, &resume("n")).json()["way"], "pass");
+}

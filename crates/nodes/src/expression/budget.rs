@@ -2,25 +2,73 @@
 //! joined and repeated. Each operator and filter that makes or walks through something takes it from here, before it does
 //! so where it can multiply. The budget belongs to the thread, because an evaluation is one call that does not wait.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::{self, Write};
+use std::time::Instant;
 
 use minijinja::value::{Value as Jinja, ValueKind};
 use minijinja::{Error as JinjaError, ErrorKind};
 
+use superstep::NodeContext;
+
 use super::jinja_value;
-use super::limits::{DEEPEST, ITEMS, LARGEST_LIST, LARGEST_TEXT, TEXTS};
+use super::limits::{DEEPEST, ITEMS, LARGEST_LIST, LARGEST_TEXT, LONGEST_TIME, READ, TEXTS};
 
 thread_local! {
     static LEFT: Cell<(usize, usize)> = const { Cell::new((TEXTS, ITEMS)) };
+    static TO_READ: Cell<usize> = const { Cell::new(READ) };
+    /// The run that an evaluation belongs to, when it began, and how often something was taken since the last look.
+    static RUN: RefCell<Option<(Option<NodeContext>, Instant)>> = const { RefCell::new(None) };
+    static TAKEN: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs the work with a budget of its own.
-pub(super) fn within<T>(work: impl FnOnce() -> T) -> T {
+/// Bytes or parts that are looked at between two looks at the run.
+const GLANCE: u32 = 1 << 20;
+/// The message of an evaluation whose run was stopped.
+pub(super) const STOPPED: &str = "the run was stopped";
+
+/// Runs the work of an evaluation with a budget of its own. It ends early when its run is stopped.
+pub(super) fn within<T>(run: Option<&NodeContext>, work: impl FnOnce() -> T) -> T {
     let before = LEFT.replace((TEXTS, ITEMS));
+    let to_read = TO_READ.replace(READ);
+    let outer = RUN.replace(Some((run.cloned(), Instant::now())));
     let done = work();
+    RUN.set(outer);
+    TO_READ.set(to_read);
     LEFT.set(before);
     done
+}
+
+/// Looks now and then whether the evaluation is to go on.
+fn glance(work: usize) -> Result<(), JinjaError> {
+    let taken = TAKEN
+        .get()
+        .saturating_add(u32::try_from(work).unwrap_or(u32::MAX).max(64));
+    if taken < GLANCE {
+        TAKEN.set(taken);
+        return Ok(());
+    }
+    TAKEN.set(0);
+    RUN.with_borrow(|run| match run {
+        Some((Some(run), _)) if run.is_cancelled() => Err(over(STOPPED.to_owned())),
+        Some((_, began)) if began.elapsed() > LONGEST_TIME => Err(JinjaError::from(ErrorKind::OutOfFuel)),
+        _ => Ok(()),
+    })
+}
+
+/// Takes bytes of a text that is only looked through.
+pub(super) fn read(bytes: usize) -> Result<(), JinjaError> {
+    glance(bytes)?;
+    match TO_READ.get().checked_sub(bytes) {
+        Some(left) => {
+            TO_READ.set(left);
+            Ok(())
+        }
+        None => Err(over(format!(
+            "it looks through more than {} MB of text",
+            READ >> 20
+        ))),
+    }
 }
 
 /// Takes as many bytes of text and items, for one value.
@@ -47,6 +95,7 @@ pub(super) fn fit(bytes: usize, items: usize) -> Result<(), JinjaError> {
 
 /// Takes what is only walked through, or is there anyway.
 pub(super) fn pass(bytes: usize, items: usize) -> Result<(), JinjaError> {
+    glance(bytes.saturating_add(items))?;
     let (texts, lists) = LEFT.get();
     match (texts.checked_sub(bytes), lists.checked_sub(items)) {
         (Some(texts), Some(lists)) => {

@@ -9,11 +9,12 @@ use minijinja::value::{Kwargs, Rest, Value as Jinja, ValueKind, ValueOrKwargs};
 use minijinja::{AutoEscape, Environment, Error as JinjaError, ErrorKind, State, UndefinedBehavior, filters};
 use superstep::Value;
 
-use super::budget::{fit, pass, spend, weigh, written};
+use super::budget::{fit, pass, read, spend, weigh, written};
 use super::jinja_value::{from_jinja, to_jinja};
 use super::limits::{FUEL, LARGEST_COUNT, LARGEST_TEXT};
 use super::slice::stepped;
-use super::{ADDRESS, operators};
+use super::{ADDRESS, compare, operators};
+use crate::base::json::read_json;
 use crate::base::text::percent_encoded;
 
 /// Digits of a width in a format; wider texts than that are meant for no eye.
@@ -100,8 +101,36 @@ fn add_filters(env: &mut Environment<'static>) {
             $(bounded(env, stringify!($name), Jinja::from_function(filters::$name));)*
         };
     }
-    bounded!(lower upper title trim escape string pprint split lines list sort unique reverse dictsort items);
-    bounded!(groupby map select reject selectattr rejectattr sum min max zip chain);
+    bounded!(lower upper title trim escape string pprint split lines list unique reverse dictsort items);
+    bounded!(groupby map select reject selectattr rejectattr sum zip chain);
+    macro_rules! reading {
+        ($($name:ident)*) => {
+            $(bounded_by(env, stringify!($name), Jinja::from_function(filters::$name), |args| {
+                args.first().map_or(Ok(()), subscripted)
+            });)*
+        };
+    }
+    reading!(length first last int float round abs bool);
+    bounded_by(env, "count", Jinja::from_function(filters::length), |args| {
+        args.first().map_or(Ok(()), subscripted)
+    });
+    for (name, filter) in [
+        ("sort", Jinja::from_function(filters::sort)),
+        ("min", Jinja::from_function(filters::min)),
+        ("max", Jinja::from_function(filters::max)),
+    ] {
+        env.add_filter(
+            name,
+            move |state: &mut State, args: Rest<ValueOrKwargs>| -> Result<Jinja, JinjaError> {
+                let args = args.into_values();
+                args.first().map_or(Ok(()), taken)?;
+                compare::sortable(state, &args)?;
+                let made = filter.call(state, &args)?;
+                spend(0, made.len().unwrap_or(0))?;
+                Ok(made)
+            },
+        );
+    }
     bounded(env, "e", Jinja::from_function(filters::escape));
     for name in ["batch", "slice"] {
         let filter = match name {
@@ -176,7 +205,7 @@ fn add_filters(env: &mut Environment<'static>) {
             text.len(),
             text.bytes().filter(|byte| b",[{".contains(byte)).count(),
         )?;
-        serde_json::from_str::<Value>(&text)
+        read_json::<Value>(text.as_bytes())
             .map(|value| to_jinja(&value))
             .map_err(|e| {
                 JinjaError::new(
@@ -392,6 +421,16 @@ fn held(value: Jinja) -> Result<Jinja, JinjaError> {
     Ok(value)
 }
 
+/// Takes what it costs at most to find a place in the value.
+fn subscripted(value: &Jinja) -> Result<(), JinjaError> {
+    match value.kind() {
+        ValueKind::String => read(value.as_str().map_or(0, str::len)),
+        // Its items are made again, from the first on.
+        ValueKind::Iterable => pass(0, value.len().unwrap_or(LARGEST_COUNT)),
+        _ => Ok(()),
+    }
+}
+
 fn fold(
     operator: fn(Jinja, Jinja) -> Result<Jinja, JinjaError>,
 ) -> impl Fn(Rest<ValueOrKwargs>) -> Result<Jinja, JinjaError> {
@@ -414,6 +453,10 @@ fn add_operators(env: &mut Environment<'static>) {
     env.add_function(operators::HELD, held);
     env.add_function(operators::STEPPED, stepped);
     env.add_test("in", within);
+    env.add_function(operators::SUBSCRIPTED, |value: Jinja| {
+        subscripted(&value).map(|()| value)
+    });
+    compare::add_to(env);
     env.add_function("range", range);
     let dict = Jinja::from_function(minijinja::functions::dict);
     env.add_function("dict", move |state: &mut State, args: Rest<ValueOrKwargs>| {

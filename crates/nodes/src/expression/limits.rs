@@ -1,5 +1,7 @@
 //! What one expression or template may cost: work, sizes, depth.
 
+use std::time::Duration;
+
 use super::jinja_value;
 
 /// Instructions after which an evaluation is stopped: a loop over some hundred thousand items, about a tenth of a second.
@@ -21,6 +23,10 @@ pub(super) const LARGEST_TEXT: usize = jinja_value::MAX_TEXT;
 pub(super) const LARGEST_LIST: usize = jinja_value::MAX_VALUES;
 /// Bytes of all texts of an evaluation together.
 pub(super) const TEXTS: usize = 256 * 1024 * 1024;
+/// Bytes of texts that an evaluation may look through for a place, a length or a difference: about a second.
+pub(super) const READ: usize = 1024 * 1024 * 1024;
+/// Longest time of one evaluation, on a machine on which its work takes that long.
+pub(super) const LONGEST_TIME: Duration = Duration::from_secs(10);
 /// Items of all lists together, and items that are walked through.
 pub(super) const ITEMS: usize = 10_000_000;
 /// Deepest nesting; what is deeper cannot be written, compared or dropped on the stack.

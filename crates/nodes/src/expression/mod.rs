@@ -5,6 +5,8 @@
 //! stop after a fixed amount of work, and a name that is missing is an error that says what is there.
 
 mod budget;
+mod compare;
+mod compared;
 mod jinja;
 mod jinja_value;
 mod limits;
@@ -19,8 +21,10 @@ use std::sync::Arc;
 
 use minijinja::value::{Enumerator, Object as Dynamic, Value as Jinja, ValueKind};
 use minijinja::{Environment, Error as JinjaError, ErrorKind};
-use superstep::{NodeContext, Value};
+use superstep::{NodeContext, NodeError, Value};
 
+pub use self::compared::Comparison;
+pub(crate) use self::compared::Miscompared;
 use self::jinja::{JINJA, Limited};
 pub use self::limits::{FUEL, MAX_OUTPUT};
 use self::limits::{LONGEST_CHAIN, LONGEST_EXPRESSION, LONGEST_TEMPLATE};
@@ -44,6 +48,8 @@ pub enum ExpressionProblem {
     TooLong,
     /// The operation is not possible with these values.
     Evaluation,
+    /// The run was stopped meanwhile.
+    Stopped,
     /// What it gives is not JSON.
     NotJson,
     /// What it gives is JSON of the wrong kind for its place.
@@ -59,6 +65,7 @@ impl ExpressionProblem {
             ExpressionProblem::TooMuchWork => "expression-too-much-work",
             ExpressionProblem::TooLong => "expression-too-long",
             ExpressionProblem::Evaluation => "expression-failed",
+            ExpressionProblem::Stopped => "expression-stopped",
             ExpressionProblem::NotJson => "expression-not-json",
             ExpressionProblem::WrongType => "expression-wrong-type",
         }
@@ -110,6 +117,14 @@ fn shortened(text: &str) -> String {
     }
 }
 
+/// The message of an expression that ended with its run.
+const ENDED: Text = text!("the run was stopped while it was worked out.");
+
+/// Returns whether a node or an edge ended because an expression of it ended with the run.
+pub(crate) fn is_stop(error: &NodeError) -> bool {
+    matches!(error, NodeError::Failed(failure) if failure.message.contains(&*ENDED))
+}
+
 /// The variables of an evaluation.
 #[derive(Clone)]
 pub struct Scope {
@@ -117,8 +132,10 @@ pub struct Scope {
     /// The run context; an object without members when the run has none.
     context: Value,
     extra: Vec<(Arc<str>, Value)>,
-    /// The run that notes which keys of the state are read.
+    /// The run that evaluates, which may be stopped.
     run: Option<NodeContext>,
+    /// It notes which keys of the state are read.
+    records: bool,
 }
 
 impl fmt::Debug for Scope {
@@ -135,13 +152,15 @@ impl Scope {
             context: superstep::value::Object::new().into(),
             extra: Vec::new(),
             run: None,
+            records: false,
         }
     }
     /// Creates the scope of a run, whose context is `context`. The run is given the names of the keys that are read, if
     /// it wants them.
     pub fn of(run: &NodeContext, state: &Value) -> Self {
         let mut scope = Self::new(state).with_context(run.context());
-        scope.run = run.recorder().is_some().then(|| run.clone());
+        scope.run = Some(run.clone());
+        scope.records = run.recorder().is_some();
         scope
     }
     /// Sets the run context.
@@ -169,7 +188,7 @@ impl Dynamic for Scope {
         let extra = || self.extra.iter().rev().find(|(name, _)| **name == *key);
         match key {
             "state" | "input" => Some(match (&self.run, &self.state) {
-                (Some(run), Value::Object(_)) => recorded_state(run, &self.state),
+                (Some(run), Value::Object(_)) if self.records => recorded_state(run, &self.state),
                 _ => to_jinja(&self.state),
             }),
             _ => match (extra(), key) {
@@ -240,6 +259,11 @@ impl Origin {
                 text!("it did not finish within {fuel} steps of work.", fuel = FUEL),
                 text!("Loop over fewer items, or do the work in a code node."),
             ),
+            ErrorKind::WriteFailure if error.detail() == Some(budget::STOPPED) => self.error(
+                ExpressionProblem::Stopped,
+                ENDED,
+                text!("Go on with the thread."),
+            ),
             ErrorKind::WriteFailure => self.error(
                 ExpressionProblem::TooLong,
                 format!("{}.", error.detail().unwrap_or("it gives too much text")),
@@ -248,6 +272,13 @@ impl Origin {
                 ),
             ),
             ErrorKind::UndefinedError => self.undefined(scope, &detail),
+            ErrorKind::InvalidOperation if error.detail().is_some_and(|detail| detail.starts_with(compare::NO_ORDER)) => {
+                self.error(
+                    ExpressionProblem::Evaluation,
+                    format!("{}.", error.detail().unwrap_or_default()),
+                    text!("Compare values of one type: `state.score|float >= 50`, or give the key the type number."),
+                )
+            }
             // Operators say it in their own words.
             ErrorKind::InvalidOperation if scope.is_some() && detail.contains("undefined") => {
                 self.undefined(scope, &detail)
@@ -362,11 +393,12 @@ impl Expression {
             return Err(origin.too_long());
         }
         let compile = || {
-            let compiled = JINJA.compile_expression_owned(operators::expression(source)?.source)?;
+            let bounded = operators::expression(source)?;
+            let compiled = JINJA.compile_expression_owned(bounded.source)?;
             let variables = compiled.undeclared_variables(true);
-            Ok((compiled, variables))
+            Ok((compiled, variables, bounded.comparisons))
         };
-        let (compiled, variables) = operators::on_own_stack(chain, compile).map_err(|e| {
+        let (compiled, variables, comparisons) = operators::on_own_stack(chain, compile).map_err(|e| {
             let mut error = origin.explain(&e, None);
             if source.contains("{{") || source.contains("{%") {
                 error.remedy =
@@ -376,6 +408,7 @@ impl Expression {
         })?;
         origin.uses = Uses::of(variables);
         origin.uses.unknown_filters = unknown_filters(source);
+        origin.uses.comparisons = comparisons;
         Ok(Self { origin, compiled })
     }
 
@@ -391,7 +424,7 @@ impl Expression {
 
     /// Evaluates it; the result keeps its JSON type.
     pub fn eval(&self, scope: &Scope) -> Result<Value, ExpressionError> {
-        budget::within(|| {
+        budget::within(scope.run.as_ref(), || {
             let value = self.raw(scope)?;
             if value.is_undefined() {
                 return Err(self.origin.undefined(Some(scope), "undefined value"));
@@ -408,7 +441,7 @@ impl Expression {
 
     /// Evaluates it as a condition, by Jinja's rules: empty, zero, null and undefined are false.
     pub fn truth(&self, scope: &Scope) -> Result<bool, ExpressionError> {
-        budget::within(|| Ok(self.raw(scope)?.is_true()))
+        budget::within(scope.run.as_ref(), || Ok(self.raw(scope)?.is_true()))
     }
 
     /// Evaluates it as a list.
@@ -497,12 +530,13 @@ impl Template {
             }
             env.add_template_owned(name, bounded.source)?;
             let variables = env.get_template(name)?.undeclared_variables(true);
-            Ok((env, variables))
+            Ok((env, variables, bounded.comparisons))
         };
-        let (env, variables) =
+        let (env, variables, comparisons) =
             operators::on_own_stack(chain, compile).map_err(|e| origin.explain(&e, None))?;
         origin.uses = Uses::of(variables);
         origin.uses.unknown_filters = code_of(source).flat_map(unknown_filters).collect();
+        origin.uses.comparisons = comparisons;
         Ok(Self { origin, env, name })
     }
 
@@ -519,7 +553,9 @@ impl Template {
             .map_err(|e| self.origin.explain(&e, Some(scope)))?;
         let mut out = Limited::new(MAX_OUTPUT);
         let values = Jinja::from_object(scope.clone());
-        let rendered = budget::within(|| template.render_captured_to(values, &mut out).map(drop));
+        let rendered = budget::within(scope.run.as_ref(), || {
+            template.render_captured_to(values, &mut out).map(drop)
+        });
         if out.full {
             return Err(self.origin.error(
                 ExpressionProblem::TooLong,

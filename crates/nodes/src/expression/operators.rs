@@ -5,12 +5,25 @@
 use std::borrow::Cow;
 use std::panic::{self, AssertUnwindSafe};
 
-use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, Slice, Spanned, Stmt};
+use minijinja::machinery::ast::{
+    BinOp, BinOpKind, CallArg, Compare, CompareOpKind, Expr, Slice, Spanned, Stmt,
+};
 use minijinja::machinery::{parse, parse_expr};
+use minijinja::value::Value as Jinja;
 use minijinja::{Error as JinjaError, ErrorKind};
 
+use super::compared::Comparison;
 use super::uses::code_of;
 
+/// The functions that compare.
+pub(super) const LESS: &str = "__less";
+pub(super) const AT_MOST: &str = "__at_most";
+pub(super) const GREATER: &str = "__greater";
+pub(super) const AT_LEAST: &str = "__at_least";
+pub(super) const EQUAL: &str = "__equal";
+pub(super) const UNEQUAL: &str = "__unequal";
+/// The function that weighs what a subscript reads.
+pub(super) const SUBSCRIPTED: &str = "__subscripted";
 /// The function that joins texts.
 pub(super) const JOINED: &str = "__joined";
 /// The function that adds.
@@ -34,6 +47,7 @@ pub(super) struct BoundedSource {
     pub(super) source: String,
     /// The longest text between code, when there is something that collects output in memory.
     pub(super) collects: Option<usize>,
+    pub(super) comparisons: Vec<Comparison>,
 }
 
 /// Parses an expression and bounds its operators.
@@ -51,6 +65,9 @@ pub(super) fn template(source: &str) -> Result<BoundedSource, JinjaError> {
     edits.statement(&parsed)?;
     Ok(edits.done())
 }
+
+/// Places of a text that are found at once.
+const NEAR: usize = 64;
 
 /// Chain of operators behind which code is deep enough for a stack of its own.
 const DEEP: usize = 32;
@@ -146,6 +163,9 @@ struct Edits<'s> {
     edits: Vec<(usize, usize, Cow<'static, str>)>,
     longest: usize,
     collects: bool,
+    /// The source stands twice in another one: a chain in it would stand there ever more often.
+    copied: bool,
+    comparisons: Vec<Comparison>,
 }
 
 fn ends<T>(node: &Spanned<T>) -> (usize, usize) {
@@ -162,6 +182,13 @@ fn applied<'e, 'a>(expression: &'e Expr<'a>) -> Option<&'e Expr<'a>> {
         Expr::Test(node) => Some(&node.expr),
         Expr::Compare(node) => Some(&node.expr),
         Expr::Filter(node) => node.expr.as_ref(),
+        Expr::BinOp(node) => Some(&node.left),
+        Expr::IfExpr(node) => Some(&node.true_expr),
+        // `a not in b` is the negation of `a in b`, and begins where that does.
+        Expr::UnaryOp(node) => match &node.expr {
+            Expr::BinOp(inner) if inner.span().start_offset == node.span().start_offset => Some(&inner.left),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -176,6 +203,32 @@ fn function(op: BinOpKind) -> Option<&'static str> {
     }
 }
 
+/// Returns the function for a comparison, and the length of its sign.
+fn comparison(op: BinOpKind) -> Option<(&'static str, usize)> {
+    match op {
+        BinOpKind::Eq => Some((EQUAL, 2)),
+        BinOpKind::Ne => Some((UNEQUAL, 2)),
+        BinOpKind::Lt => Some((LESS, 1)),
+        BinOpKind::Lte => Some((AT_MOST, 2)),
+        BinOpKind::Gt => Some((GREATER, 1)),
+        BinOpKind::Gte => Some((AT_LEAST, 2)),
+        _ => None,
+    }
+}
+
+/// Returns the same for a link of a chain.
+fn link(op: CompareOpKind) -> Option<(&'static str, usize)> {
+    comparison(match op {
+        CompareOpKind::Eq => BinOpKind::Eq,
+        CompareOpKind::Ne => BinOpKind::Ne,
+        CompareOpKind::Lt => BinOpKind::Lt,
+        CompareOpKind::Lte => BinOpKind::Lte,
+        CompareOpKind::Gt => BinOpKind::Gt,
+        CompareOpKind::Gte => BinOpKind::Gte,
+        CompareOpKind::In | CompareOpKind::NotIn => return None,
+    })
+}
+
 impl<'s> Edits<'s> {
     fn new(source: &'s str) -> Self {
         Self {
@@ -183,6 +236,8 @@ impl<'s> Edits<'s> {
             edits: Vec::new(),
             longest: 0,
             collects: false,
+            copied: false,
+            comparisons: Vec::new(),
         }
     }
 
@@ -200,6 +255,7 @@ impl<'s> Edits<'s> {
         BoundedSource {
             source,
             collects: self.collects.then_some(self.longest),
+            comparisons: self.comparisons,
         }
     }
 
@@ -284,6 +340,83 @@ impl<'s> Edits<'s> {
         Ok(())
     }
 
+    /// Converts a chain `a < b < c` to `(less(a, b) and less(b, c))`; what stands in the middle is read twice.
+    fn chained(&mut self, node: &Spanned<Compare<'_>>) -> Result<(), JinjaError> {
+        let wrong = |text| Err(JinjaError::new(ErrorKind::SyntaxError, text));
+        if self.copied {
+            return wrong(
+                "a chain of comparisons cannot stand in the middle of another; join them with `and`",
+            );
+        }
+        let mut before = &node.expr;
+        let mut links = Vec::new();
+        for next in &node.ops {
+            let Some((name, length)) = link(next.op) else {
+                return wrong("`in` cannot stand in a chain of comparisons; join two comparisons with `and`");
+            };
+            let at = self.operator(before.span().end_offset as usize);
+            links.push((name, at, length));
+            before = &next.expr;
+        }
+        let [(first, begins, _), .., (_, _, _)] = links[..] else {
+            return wrong("this comparison cannot be read; put it into brackets");
+        };
+        let from = self.begins(&node.expr, begins);
+        self.edits.push((from, from, format!("({first}(").into()));
+        self.edits.push((ends(node).1, ends(node).1, "))".into()));
+        self.expression(&node.expr)?;
+        for (index, next) in node.ops.iter().enumerate() {
+            let (name, at, length) = links[index];
+            let left = index.checked_sub(1).and_then(|last| node.ops.get(last));
+            self.compares(
+                left.map_or(&node.expr, |left| &left.expr),
+                name,
+                &next.expr,
+                (from, ends(node).1),
+            );
+            self.edits.push((at, at + length, ",".into()));
+            self.expression(&next.expr)?;
+            if let Some((name, then, _)) = links.get(index + 1) {
+                let middle = self.source.get(at + length..*then).unwrap_or_default().trim();
+                let parsed = parse_expr(middle)?;
+                let mut edits = Edits::new(middle);
+                edits.copied = true;
+                edits.expression(&parsed)?;
+                let middle = edits.done().source;
+                self.edits
+                    .push((*then, *then, format!(") and {name}({middle}").into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Converts `a < b` to a call.
+    fn compared(&mut self, node: &Spanned<BinOp<'_>>) {
+        let Some((name, length)) = comparison(node.op) else {
+            return;
+        };
+        let at = self.operator(node.left.span().end_offset as usize);
+        let place = (self.begins(&node.left, at), ends(node).1);
+        self.around(place, format!("{name}("), ")");
+        self.edits.push((at, at + length, ",".into()));
+        self.compares(&node.left, name, &node.right, place);
+    }
+
+    fn compares(&mut self, left: &Expr<'_>, name: &str, right: &Expr<'_>, place: (usize, usize)) {
+        let is_order = !matches!(name, EQUAL | UNEQUAL);
+        let source = self.source.get(place.0..place.1).unwrap_or_default();
+        self.comparisons
+            .push(Comparison::new(left, right, is_order, source));
+    }
+
+    /// Weighs what a subscript reads: a place in a text is found by going there from its beginning.
+    fn subscripted(&mut self, base: &Expr<'_>) {
+        let open = self.operator(base.span().end_offset as usize);
+        let from = self.begins(base, open);
+        self.edits.push((from, from, format!("{SUBSCRIPTED}(").into()));
+        self.edits.push((open, open, ")".into()));
+    }
+
     /// Edits an expression.
     fn expression(&mut self, expression: &Expr<'_>) -> Result<(), JinjaError> {
         self.edit(expression, false)
@@ -330,20 +463,11 @@ impl<'s> Edits<'s> {
                     self.around((from, ends(node).1), format!("{name}("), ")");
                     self.edits.push((at, at + length, ",".into()));
                 }
+                self.compared(node);
                 self.all([&node.left, &node.right])
             }
             Expr::UnaryOp(node) => self.expression(&node.expr),
-            Expr::Compare(node) => {
-                let looks = |op: &CompareOpKind| matches!(op, CompareOpKind::In | CompareOpKind::NotIn);
-                if node.ops.iter().any(|next| looks(&next.op)) {
-                    return Err(JinjaError::new(
-                        ErrorKind::SyntaxError,
-                        "`in` cannot stand in a chain of comparisons; join two comparisons with `and`",
-                    ));
-                }
-                self.expression(&node.expr)?;
-                self.all(node.ops.iter().map(|next| &next.expr))
-            }
+            Expr::Compare(node) => self.chained(node),
             Expr::IfExpr(node) => {
                 self.all([&node.test_expr, &node.true_expr])?;
                 self.all(&node.false_expr)
@@ -357,10 +481,19 @@ impl<'s> Edits<'s> {
                 self.arguments(&node.args)
             }
             Expr::GetAttr(node) => self.expression(&node.expr),
-            Expr::GetItem(node) => self.all([&node.expr, &node.subscript_expr]),
+            Expr::GetItem(node) => {
+                // A name reads nothing, and says which key of the state is used; the first places are found at once.
+                let is_near =
+                    |place: &Jinja| place.as_str().is_some() || place.as_usize().is_some_and(|at| at < NEAR);
+                if !matches!(&node.subscript_expr, Expr::Const(place) if is_near(&place.value)) {
+                    self.subscripted(&node.expr);
+                }
+                self.all([&node.expr, &node.subscript_expr])
+            }
             Expr::Slice(node) => {
-                if let Some(step) = &node.step {
-                    self.stepped(node, step)?;
+                match &node.step {
+                    Some(step) => self.stepped(node, step)?,
+                    None => self.subscripted(&node.expr),
                 }
                 self.expression(&node.expr)?;
                 self.all([&node.start, &node.stop, &node.step].into_iter().flatten())

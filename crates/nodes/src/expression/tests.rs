@@ -273,6 +273,32 @@ fn operators_mean_what_they_mean_in_jinja() {
         "1 + 'x'",
         "'x' in 3",
         "[1] * 'x'",
+        "state.n > 2 and state.n >= 3 and 4 > state.n and 3 <= state.n",
+        "(1 < state.n < 5) ~ '' == 'true'",
+        "1 < state.n <= (3) != 4 == 4",
+        "not 5 < state.n < 9 or not (state.n == 3)",
+        "(state.n + 1) * 2 > (state.n) - -1",
+        "((state.n == 3) == true) != ((1) < (2))",
+        "x if false else (state.n == 3) == (state.s == 'x')",
+        "-state.n < 0 == true",
+        "state.list[state.n - 1] == state.list[-1] == state.list[0:3][2]",
+        "(state.list)[state.n - 1] ~ 'abc'[-1] ~ ('a' ~ 'b')[1] ~ state.s[100:]",
+        "[1, 2] < [1, 3] and [1] < [1, 2] and ['a'] == ['a'] and {'a': 1} == {'a': 1.0}",
+        "state.none < 5 and state.none <= none and state.none == none and state.none != 3",
+        "true < 2 and false == 0 and 'a' < 'b' and 'B' < 'a'",
+        "state.missing < 3",
+        "state.missing == 3",
+        "1 < 2 < state.missing",
+        "2 < 1 < state.missing.deep.er",
+        "state.list|select('gt', 1)|list + state.list|reject('==', 2)|list",
+        "state.list is eq [1, 2, 3] and state.n is ge 3 and state.s is ne 'y' and 2 is lessthan 3",
+        "['b', 'a']|sort|first ~ [2, 1]|max ~ [3, none, 1]|sort|last ~ ['b', 'A']|min",
+        "'abc'|length + [1, 2]|count + 'Ab'|first|length + '12'|int + -2|abs",
+        "[{'n': 2}, {'n': 1}]|sort(attribute='n')|map(attribute='n')|list",
+        "[[3, 'a'], [1, 'b']]|sort|first|last",
+        "'abc' is startingwith 'a' and 'abc' is endingwith('c') and 'a' is lower and 'A' is upper",
+        "state.o['a']['b'][0] and state.o.a['b'][state.n - 3]",
+        "'\u{e9}\u{1f44d}x'[1] ~ '\u{e9}\u{1f44d}x'[1:2] ~ 'abc'[-2:]",
     ] {
         let jinja = plain
             .compile_expression(source)
@@ -299,6 +325,8 @@ fn operators_mean_what_they_mean_in_jinja() {
         "{% for x in [[1, [2]], [3]] recursive %}{{ loop(x) if x is iterable else x * 2 }} {% endfor %}",
         "{% set ns = namespace(l=[]) %}{% for i in range(3) %}{% set ns.l = ns.l + [i * i] %}{% endfor %}{{ ns.l|join(' ') }}",
         "{% call(x) wrap() %}{{ x ~ 1 }}{% endcall %}",
+        "{% if 1 < state.n < 4 and state.s == 'x' %}in{% endif %}{% for x in state.list if x >= 2 %}{{ x }}{% endfor %}",
+        "{% for i in range(3) %}{{ state.list[i] }}{{ 1 if loop.index0 == i }}{{ state.s[:i] }}{% endfor %}",
     ] {
         let expected = plain.render_str(
             source,
@@ -510,4 +538,102 @@ fn nothing_multiplies_without_an_end() {
         );
         println!("{:?} {}", began.elapsed(), error.message);
     }
+}
+
+#[test]
+fn a_text_has_no_order_beside_anything_but_a_text() {
+    let state = || json!({"t": "7", "n": 7, "none": null, "list": [1, "2"], "o": [{"s": "7"}, {"s": 8}], "yes": true});
+    for source in [
+        "state.t >= 50",
+        "50 > state.t",
+        "state.t < 50",
+        "state.n <= 'x'",
+        "1 < state.t",
+        "0 < state.n < state.t",
+        "0 < state.t < 9",
+        "'pass' if state.t >= 50 else 'fail'",
+        "not state.t < 50",
+        "[state.t] < [3]",
+        "state.list < 3",
+        "state.t < state.yes",
+        "state.t is gt 50",
+        "state.t is ge(50)",
+        "[1, '2']|select('>', 1)|list",
+        "state.o|selectattr('s', 'ge', 5)|list",
+        "state.list|max",
+        "state.list|min",
+        "state.list|sort",
+        "state.o|sort(attribute='s')",
+        "state.o|max(attribute='s')",
+        "state.o|sort(attribute='x,s')",
+    ] {
+        let error = eval(source, state()).expect_err(source);
+        assert_eq!(error.problem, ExpressionProblem::Evaluation, "{source}: {error}");
+        assert!(error.message.contains("no order"), "{source}: {error}");
+        let template = format!("{{% if {source} %}}yes{{% endif %}}");
+        assert!(render(&template, state()).is_err(), "{template}");
+    }
+    for source in [
+        "state.t == 7 or true",
+        "state.t|int >= 5",
+        "state.t|float > 5.5",
+        "state.none < 5",
+        "state.none < 'a'",
+        "none|default(0, true) < 5",
+        "[none, 'a']|max == 'a'",
+        "state.yes < 2",
+        "'7' >= '50'",
+    ] {
+        assert_eq!(eval(source, state()), Ok(json!(true)), "{source}");
+    }
+}
+
+#[test]
+fn work_on_texts_is_counted_by_their_length() {
+    let state = || json!({"t": "x".repeat(1 << 20), "u": "x".repeat(1 << 20), "l": vec!["y"; 100_000], "m": vec!["y"; 100_000]});
+    for work in [
+        "state.t[i * 1000]",
+        "state.t[-1]",
+        "state.t[i:]",
+        "state.t[:]|first",
+        "state.t == state.u",
+        "state.t < state.u",
+        "state.t is eq state.u",
+        "state.t|length",
+        "state.t|count",
+        "state.t|int(0)",
+        "state.t is startingwith state.u",
+        "state.t is lower",
+        "range(99999)[i]",
+        "state.l == state.m",
+        "state.l|select('eq', state.t)|first|default('')",
+        "'y' in state.l",
+    ] {
+        let template = format!("{{% for i in range(90000) %}}{{% set x = {work} %}}{{% endfor %}}");
+        let began = std::time::Instant::now();
+        let error = render(&template, state()).expect_err(work);
+        assert!(
+            matches!(
+                error.problem,
+                ExpressionProblem::TooLong | ExpressionProblem::TooMuchWork
+            ),
+            "{work}: {error}"
+        );
+        assert!(began.elapsed().as_secs() < 30, "{work}: {:?}", began.elapsed());
+    }
+    // What is near the beginning of a text, and what graphs do, is no matter.
+    let ordinary =
+        "{% for i in range(500) %}{{ state.t[0] }}{{ state.t[i * 1000:(i + 1) * 1000]|length }}{% endfor %}";
+    render(ordinary, state()).unwrap();
+    let lists = "{% for x in state.l %}{% if state.l|length == 100000 and state.l[loop.index0] == x %}{% endif %}{% endfor %}";
+    render(lists, state()).unwrap();
+}
+
+#[test]
+fn chains_of_comparisons_stand_in_no_other() {
+    let error = Expression::compile("1 < (2 < 3 < 4) < 5", "x").unwrap_err();
+    assert_eq!(error.problem, ExpressionProblem::Syntax, "{error}");
+    // In the middle of a chain a text stands twice, and nothing more often.
+    let deep = format!("{}1{}", "0 < (".repeat(30), " == 1) < 2".repeat(30));
+    assert!(Expression::compile(&deep, "x").is_err());
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use minijinja::value::Value as Jinja;
 
+use super::compared::Comparison;
 use super::jinja::JINJA;
 
 /// Names that an expression or template uses, found without running it.
@@ -18,6 +19,8 @@ pub struct Uses {
     pub names: BTreeSet<String>,
     /// Filters that do not exist.
     pub unknown_filters: BTreeSet<String>,
+    /// What is compared with what.
+    pub comparisons: Vec<Comparison>,
 }
 
 /// The filters that the documentation lists.

@@ -13,6 +13,8 @@ use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 
 use super::check::Findings;
 use super::disabled::{self, IdleNode};
+use super::site::NO_ORDER;
+use super::stopped::Stoppable;
 use super::summary::Summarized;
 use super::working::WorkingNodes;
 use super::{BuildSite, Built, KindEntry, Registry, edges, invariants, policy};
@@ -123,7 +125,7 @@ impl Build<'_> {
     /// Returns the errors that keep the graph from being built: for a node that is tested alone only its own, those of
     /// its edges and of the state keys.
     fn in_the_way(&self, mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        problems.retain(Diagnostic::is_error);
+        problems.retain(|problem| problem.is_error() && problem.code != NO_ORDER);
         if let Some(node) = self.tested() {
             let edges = self.edges().into_iter().map(|(id, _)| format!("edge:{id}"));
             let own: HashSet<String> = edges.chain([format!("node:{node}")]).collect();
@@ -279,7 +281,7 @@ impl Build<'_> {
             above: self.above,
             runs: RefCell::<Runs>::default(),
         };
-        let mut node = entry.kind.build(&site)?;
+        let mut node: Arc<dyn Node> = Arc::new(Stoppable(entry.kind.build(&site)?));
         if let Some(template) = &spec.policy.summary {
             node = Arc::new(Summarized::new(id, node, template)?);
         }

@@ -64,6 +64,7 @@ impl DocumentCheck<'_> {
             problems: Vec::new(),
             usage: KeyUsage::default(),
             accesses: BTreeSet::new(),
+            typed: true,
         }
     }
 
@@ -77,6 +78,7 @@ impl DocumentCheck<'_> {
                 base: "/config",
                 config: &spec.config,
                 readable: given.node(id),
+                typed: !given.is_packet(id),
                 ..self.site(format!("node:{id}"), text!("node {id}", id))
             };
             let broken = config_problems(entry, &mut site);

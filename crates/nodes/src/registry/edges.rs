@@ -1,6 +1,7 @@
 //! Conditional edges: expressions that choose where to go, as routers of the engine.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use superstep::graph::Router;
 use superstep::value::Object;
@@ -8,7 +9,7 @@ use superstep::{Branch, NodeContext, NodeError, StateGraph, Target, Value, async
 use superstep_document::Edge;
 
 use crate::base::error_class;
-use crate::expression::{Expression, ExpressionError, Scope};
+use crate::expression::{Expression, ExpressionError, ExpressionProblem, Scope};
 use superstep_document::suggest;
 
 /// Adds an edge of the document to the graph. A branch bears the edge's id as its name.
@@ -75,6 +76,17 @@ pub(crate) fn connect(graph: StateGraph, id: &str, edge: &Edge) -> Result<StateG
     })
 }
 
+/// How long a router works without letting others work.
+const TURN: Duration = Duration::from_millis(10);
+
+/// Returns what becomes of an edge whose expression has failed, or has ended with its run.
+fn ended(error: ExpressionError) -> NodeError {
+    match error.problem {
+        ExpressionProblem::Stopped => NodeError::Cancelled,
+        _ => error.into(),
+    }
+}
+
 struct WhenRouter {
     when: Expression,
     to: Arc<str>,
@@ -83,7 +95,7 @@ struct WhenRouter {
 #[async_trait]
 impl Router for WhenRouter {
     async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError> {
-        let follow = self.when.truth(&Scope::of(&context, &state))?;
+        let follow = self.when.truth(&Scope::of(&context, &state)).map_err(ended)?;
         if let Some(recorder) = context.recorder() {
             recorder.decided_by(Some(self.when.source()), &follow.into());
         }
@@ -133,7 +145,7 @@ impl LabelRouter {
 #[async_trait]
 impl Router for LabelRouter {
     async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError> {
-        let result = self.route.eval(&Scope::of(&context, &state))?;
+        let result = self.route.eval(&Scope::of(&context, &state)).map_err(ended)?;
         if let Some(recorder) = context.recorder() {
             recorder.decided_by(Some(self.route.source()), &result);
         }
@@ -155,7 +167,7 @@ struct EachRouter {
 impl Router for EachRouter {
     async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError> {
         let scope = Scope::of(&context, &state);
-        let items = self.each.list(&scope)?;
+        let items = self.each.list(&scope).map_err(ended)?;
         if let Some(recorder) = context.recorder() {
             let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
             recorder.decided_by(Some(self.each.source()), &count.into());
@@ -165,10 +177,23 @@ impl Router for EachRouter {
             let mut input = Object::new();
             input.insert(self.item.clone(), item.clone());
             for (key, expression) in &self.with {
-                input.insert(key.clone(), expression.eval(&scope)?);
+                input.insert(key.clone(), expression.eval(&scope).map_err(ended)?);
             }
-            Ok(Target::send(self.to.clone(), Value::Object(input)))
+            Ok::<_, NodeError>(Target::send(self.to.clone(), Value::Object(input)))
         };
-        items.iter().map(packet).collect()
+        let mut packets = Vec::with_capacity(items.len());
+        let mut began = Instant::now();
+        for item in items.iter() {
+            // Many packets are much work; a run that is stopped meanwhile need not wait for it.
+            if began.elapsed() > TURN {
+                tokio::task::yield_now().await;
+                began = Instant::now();
+                if context.is_cancelled() {
+                    return Err(NodeError::Cancelled);
+                }
+            }
+            packets.push(packet(item)?);
+        }
+        Ok(packets)
     }
 }

@@ -41,6 +41,11 @@ impl NodeInputs {
         }
     }
 
+    /// Returns whether the node may see a packet, whose values need not be those of the keys.
+    pub(super) fn is_packet(&self, id: &str) -> bool {
+        self.packets.contains_key(id)
+    }
+
     pub(super) fn node(&self, id: &str) -> &BTreeSet<String> {
         self.packets.get(id).unwrap_or(&self.all)
     }

@@ -14,6 +14,7 @@ mod policy;
 mod preview;
 mod settings;
 mod site;
+mod stopped;
 mod summary;
 mod working;
 
@@ -46,7 +47,7 @@ pub use build_site::BuildSite;
 pub use disabled::{NODE_DISABLED, refuse as refuse_disabled};
 pub use kind::{KeyUsage, KindInfo, NodeKind, parse};
 pub use policy::{bounds, may_pass, not_retried};
-pub use site::Site;
+pub use site::{NO_ORDER, Site};
 pub use summary::run_summary;
 use superstep_document::text;
 use working::WorkingNodes;

@@ -13,7 +13,9 @@ use super::disabled::NODE_DISABLED;
 use super::kind::{KeyUsage, parse};
 use crate::base::access::Access;
 use crate::base::schema_validator::SchemaValidator;
-use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
+use crate::expression::{
+    Comparison, Expression, ExpressionError, ExpressionProblem, FILTERS, Miscompared, Template, Uses,
+};
 use crate::mcp;
 use crate::models::{ModelSettings, Recording};
 use crate::project::Environment;
@@ -21,6 +23,10 @@ use crate::project::graph_files::{self, Nested, NestedError};
 use crate::state::schema::{Key, Keys};
 use superstep_document::suggest;
 use superstep_document::{Text, text};
+
+/// Code of an order between values that have none: an error of a check, while a graph that has one is built as before. A
+/// thread that ran on it can be read and goes on, and its run fails where it comes to the comparison.
+pub const NO_ORDER: &str = "no-order";
 
 /// Place that is checked: a node's config, or an edge.
 pub struct Site<'a> {
@@ -50,6 +56,8 @@ pub struct Site<'a> {
     pub usage: KeyUsage,
     /// What is touched outside of the graph.
     pub accesses: BTreeSet<Access>,
+    /// `state` has the document's keys here, with their types, and nothing else.
+    pub(crate) typed: bool,
 }
 
 impl<'a> Site<'a> {
@@ -69,7 +77,12 @@ impl Site<'_> {
                 self.accesses.extend(accesses);
                 if let Some(summary) = graph_files::summary(&problems) {
                     let error = NestedError::Broken(nested.path.clone(), summary);
-                    self.error(error.code(), pointer, error.message(), error.remedy());
+                    let mut errors = problems.iter().filter(|problem| problem.is_error());
+                    let code = match errors.all(|problem| problem.code == NO_ORDER) {
+                        true => NO_ORDER,
+                        false => error.code(),
+                    };
+                    self.error(code, pointer, error.message(), error.remedy());
                 }
                 let mut disabled = problems.iter().filter(|problem| problem.code == NODE_DISABLED);
                 if let Some(first) = disabled.next() {
@@ -137,6 +150,7 @@ impl Site<'_> {
             problems: Vec::new(),
             usage: KeyUsage::default(),
             accesses: BTreeSet::new(),
+            typed: self.typed,
         };
         check(&mut part);
         for problem in part.problems {
@@ -230,6 +244,7 @@ impl Site<'_> {
             problems: Vec::new(),
             usage: KeyUsage::default(),
             accesses: BTreeSet::new(),
+            typed: self.typed && extra.is_empty(),
         };
         check(&mut site);
         let known = site
@@ -270,7 +285,7 @@ impl Site<'_> {
     pub fn expression(&mut self, pointer: &str, source: &str, extra: Option<&str>) {
         let compiled =
             Expression::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
-        self.uses(pointer, compiled, extra.as_slice());
+        self.uses(pointer, source, compiled, extra.as_slice());
     }
 
     /// Checks an invariant at `pointer`, which may use these names.
@@ -284,7 +299,7 @@ impl Site<'_> {
             );
             self.error("context-in-invariant", pointer, message, remedy);
         }
-        self.uses(pointer, compiled, names);
+        self.uses(pointer, source, compiled, names);
     }
 
     /// Checks what is text for an expression, and taken as it is otherwise.
@@ -297,16 +312,16 @@ impl Site<'_> {
     /// Checks a template at `pointer`.
     pub fn template(&mut self, pointer: &str, source: &str) {
         let compiled = Template::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
-        self.uses(pointer, compiled, &[]);
+        self.uses(pointer, source, compiled, &[]);
     }
 
     /// Checks a summary at `pointer`, which may use these names besides the state.
     pub(crate) fn summary(&mut self, pointer: &str, source: &str, names: &[&str]) {
         let compiled = Template::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
-        self.uses(pointer, compiled, names);
+        self.uses(pointer, source, compiled, names);
     }
 
-    fn uses(&mut self, pointer: &str, compiled: Result<Uses, ExpressionError>, extra: &[&str]) {
+    fn uses(&mut self, pointer: &str, source: &str, compiled: Result<Uses, ExpressionError>, extra: &[&str]) {
         let uses = match compiled {
             Ok(uses) => uses,
             Err(error) => {
@@ -325,6 +340,9 @@ impl Site<'_> {
             }
         };
         self.usage.whole |= uses.whole;
+        if self.typed {
+            self.comparisons(pointer, source, &uses.comparisons);
+        }
         for key in uses.keys {
             self.read(pointer, &key);
         }
@@ -362,6 +380,64 @@ impl Site<'_> {
                 ),
                 remedy,
             );
+        }
+    }
+
+    /// Says what is wrong with comparisons of values whose types are known.
+    fn comparisons(&mut self, pointer: &str, source: &str, comparisons: &[Comparison]) {
+        let mut said = Vec::new();
+        for comparison in comparisons {
+            let keys = self.keys;
+            let schema = |key: &str| keys.get(key).map(|key| &key.schema);
+            let Some(mistake) = comparison.mistake(source, &schema) else {
+                continue;
+            };
+            // Both links of a chain may say the same.
+            let about = (std::mem::discriminant(&mistake), comparison.source());
+            if said.contains(&about) {
+                continue;
+            }
+            said.push(about);
+            let (setting, compared) = (self.label(pointer), comparison.source());
+            match mistake {
+                Miscompared::NoOrder(left, right) => self.error(
+                    NO_ORDER,
+                    pointer,
+                    text!(
+                        "{setting} puts values without an order side by side: in `{compared}` one is of type {left}, the other \
+                         of type {right}.",
+                        setting,
+                        compared,
+                        left,
+                        right
+                    ),
+                    text!("Compare values of one type: give the key the type number, or convert with `|float`."),
+                ),
+                Miscompared::NeverEqual(left, right) => self.warning(
+                    "never-equal",
+                    pointer,
+                    text!(
+                        "{setting} compares values that are never equal: in `{compared}` one is of type {left}, the other of \
+                         type {right}.",
+                        setting,
+                        compared,
+                        left,
+                        right
+                    ),
+                    text!("Compare values of one type; a number stands without quotes."),
+                ),
+                Miscompared::MaybeNull(path) => self.warning(
+                    "null-in-order",
+                    pointer,
+                    text!(
+                        "{setting}: `{path}` may be null, which counts as less than everything in `{compared}`.",
+                        setting,
+                        path = &path,
+                        compared
+                    ),
+                    text!("Say what null counts as: `{path}|default(0, true)`.", path = &path),
+                ),
+            }
         }
     }
 

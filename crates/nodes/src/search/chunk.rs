@@ -332,7 +332,16 @@ mod tests {
             format!("# {}\n{}", "ä b ".repeat(50_000), "text\n\n".repeat(40_000)),
             format!("<h1>{}", "a".repeat(100_000)),
         ] {
-            let found = chunks("a.md", Form::Markdown, None, &text, Size { most: 2000, overlap: 200 });
+            let found = chunks(
+                "a.md",
+                Form::Markdown,
+                None,
+                &text,
+                Size {
+                    most: 2000,
+                    overlap: 200,
+                },
+            );
             let titles: usize = found.iter().map(|chunk| chunk.title.len()).sum();
             let bodies: usize = found.iter().map(|chunk| chunk.bytes.len()).sum();
             assert!(bodies >= text.trim().len() - 2 * found.len(), "nothing is lost");
@@ -343,7 +352,11 @@ mod tests {
             .collect();
         let many = format!("{deep}{}", "###### x\n".repeat(100_000));
         let found = cut(Form::Markdown, &many, SIZE);
-        assert!(found.iter().all(|(title, ..)| title.chars().count() <= MAX_TITLE + 1));
+        assert!(
+            found
+                .iter()
+                .all(|(title, ..)| title.chars().count() <= MAX_TITLE + 1)
+        );
     }
 
     #[test]

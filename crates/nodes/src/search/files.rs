@@ -170,7 +170,9 @@ pub(super) fn walk(
 fn readable_rules(folder: &Path) -> Result<(), (PathBuf, io::Error)> {
     for path in RULES.map(|name| folder.join(name)) {
         match read_bytes(&path, MAX_RULES) {
-            Err(e) if matches!(e.kind(), ErrorKind::InvalidInput | ErrorKind::FileTooLarge) => return Err((path, e)),
+            Err(e) if matches!(e.kind(), ErrorKind::InvalidInput | ErrorKind::FileTooLarge) => {
+                return Err((path, e));
+            }
             // What is not there or may not be read has no say.
             _ => {}
         }

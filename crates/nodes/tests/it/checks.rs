@@ -895,3 +895,123 @@ fn summaries_are_checked_and_may_use_what_the_node_writes() {
         .collect();
     assert_eq!((of_node.len(), of_node[0].code), (1, "bad-type"), "{problems:?}");
 }
+
+/// Codes and places of the problems about comparisons.
+fn compared(state: &Json, when: &str) -> Vec<String> {
+    let graph = json!({
+        "format": "superstep/1", "name": "g", "state": state,
+        "nodes": {"a": {"kind": "assign", "config": {"set": {"way": "'x'"}}}},
+        "edges": [{"from": "__start__", "to": "a"}, {"from": "a", "when": when, "to": "__end__"}],
+    });
+    let found = check(&graph).into_iter().map(|problem| {
+        let severity = if problem.severity == Severity::Error {
+            "error"
+        } else {
+            "warning"
+        };
+        format!(
+            "{severity} {} {}",
+            problem.code,
+            problem.pointer.unwrap_or_default()
+        )
+    });
+    found.filter(|found| !found.contains("unconnected")).collect()
+}
+
+#[test]
+fn comparisons_of_known_types_are_checked() {
+    let state = json!({
+        "way": {"type": "string"}, "score": {"type": "string"}, "n": {"type": "integer"}, "maybe": {"type": ["number", "null"]},
+        "either": {"type": ["number", "string"]}, "any": {}, "list": {"type": "array"},
+        "level": {"enum": ["low", "high"]}, "flag": {"type": "boolean"},
+        "deep": {"type": "object", "properties": {"text": {"type": "string"}, "n": {"type": "number"}}},
+    });
+    let order = ["error no-order /when"];
+    for when in [
+        "state.score >= 50",
+        "50 > state.score",
+        "0 < state.score < 50",
+        "0 < state.n < state.score",
+        "'a' if state.score > 5 else 'b'",
+        "state.n > 3 and not (state.score < 50)",
+        "state.score|default(0) >= 50",
+        "state.score|default('0') >= 50",
+        "state.deep.text > 3",
+        "state['score'] > 3",
+        "state.level < 3",
+        "input.score > 3",
+        "state.n|string > 3",
+        "state.n ~ '' > 3",
+        "state.score|length > 'a'",
+        "state.list > 3",
+        "[1]|select('odd')|list and state.score > 1.5",
+    ] {
+        assert_eq!(compared(&state, when), order, "{when}");
+    }
+    let never = ["warning never-equal /when"];
+    for when in [
+        "state.n == '5'",
+        "state.n != '5'",
+        "'5' == state.deep.n",
+        "state.level == 1",
+        "state.list == 'a'",
+    ] {
+        assert_eq!(compared(&state, when), never, "{when}");
+    }
+    for when in ["state.maybe > 3", "3 >= state.maybe"] {
+        assert_eq!(compared(&state, when), ["warning null-in-order /when"], "{when}");
+    }
+    for when in [
+        "state.score|float >= 50",
+        "state.score|int(0) >= 50",
+        "state.n >= 50 and state.deep.n < 1",
+        "state.either > 3",
+        "state.any > 3",
+        "state.any == '3'",
+        "state.score == 'x' and state.n == 5 and state.n == 5.0",
+        "state.n == none or state.n|default('') == ''",
+        "state.maybe|default(0, true) > 3",
+        "state.maybe is not none and state.maybe > 3",
+        "state.maybe and state.maybe > 3",
+        "state.flag == 1 and state.flag == true",
+        "state.list[0] > 3 and state.list|first > 'a'",
+        "state.score < 'b' and state.list|length > 3",
+        "state.level == 'low' and state.score in ['a'] and state.n in [1]",
+    ] {
+        assert_eq!(compared(&state, when), [] as [&str; 0], "{when}");
+    }
+}
+
+#[test]
+fn comparisons_are_checked_wherever_expressions_stand_but_not_in_packets() {
+    let graph = json!({
+        "format": "superstep/1", "name": "g", "summary": "{% if state.s > 1 %}x{% endif %}",
+        "state": {"s": {"type": "string"}, "out": {}, "list": {"type": "array"}},
+        "invariants": [{"must": "state.s < 3"}],
+        "nodes": {
+            "a": {"kind": "assign", "config": {"set": {"out": "state.s > 1"}}},
+            "m": {"kind": "model", "config": {"model": "scripted", "into": "out", "script": [{"say": "x"}],
+                "prompt": "{% for x in state.list if state.s >= 2 %}{{ x }}{% endfor %}"}},
+            "each": {"kind": "assign", "config": {"set": {"out": "state.s > 1"}}},
+        },
+        "edges": [
+            {"from": "__start__", "to": "a"}, {"from": "a", "route": "'x' if state.s > 5 else 'y'", "paths": {"x": "m", "y": "__end__"}},
+            {"id": "e", "from": "m", "each": "state.list", "as": "s", "to": "each", "with": {"out": "s > state.s and state.s > 2"}},
+        ],
+    });
+    let mut found: Vec<String> = check(&graph)
+        .into_iter()
+        .filter(|problem| problem.code == "no-order")
+        .map(|problem| format!("{} {}", problem.record, problem.pointer.unwrap_or_default()))
+        .collect();
+    found.sort();
+    let wanted = [
+        "doc /invariants/0/must",
+        "doc /summary",
+        "edge:a->? /route",
+        "edge:e /with/out",
+        "node:a /config/set/out",
+        "node:m /config/prompt",
+    ];
+    assert_eq!(found, wanted, "the target of an `each` edge sees its packet");
+}

@@ -36,7 +36,11 @@ impl Server {
                 let json = "Content-Type: application/json\r\n";
                 let (status, extra, body) = match path.split('?').next().unwrap() {
                     "/json" => ("200 OK", json, r#"{"items": [{"n": 1}, {"n": 2}]}"#.to_owned()),
-                    "/halves" => ("200 OK", json, r#"{"t": "cut \ud83d", "\udc4d": "\ud83d\udc4d"}"#.to_owned()),
+                    "/halves" => (
+                        "200 OK",
+                        json,
+                        r#"{"t": "cut \ud83d", "\udc4d": "\ud83d\udc4d"}"#.to_owned(),
+                    ),
                     "/broken" => ("200 OK", json, "{oops".to_owned()),
                     "/busy" if times < 3 => {
                         ("429 Too Many Requests", "Retry-After: 0\r\n", "later".to_owned())

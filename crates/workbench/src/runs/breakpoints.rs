@@ -212,7 +212,10 @@ impl fmt::Display for Breakpoint {
         match self.when {
             BreakWhen::Before => write!(f, "before:{node}"),
             BreakWhen::After => write!(f, "after:{node}"),
-            BreakWhen::Edge => write!(f, "edge:{node}->{}", self.to.as_deref().unwrap_or_default()),
+            BreakWhen::Edge => match &self.to {
+                Some(to) => write!(f, "edge:{node}->{to}"),
+                None => write!(f, "edge:{node}"),
+            },
             BreakWhen::Key => write!(f, "key:{key}"),
             BreakWhen::Error => write!(f, "error:{node}{kind}"),
             BreakWhen::Retry => write!(f, "retry:{node}"),
@@ -246,7 +249,7 @@ impl fmt::Display for Breakpoint {
 }
 
 const FORMS: &str = "Write PLACE [in GRAPH] [every N | hit N | from N] [if CONDITION] [=> TEXT TO LOG]. PLACE is before:NODE, \
-                     after:NODE, edge:FROM->TO, key:KEY, error[:NODE[:CLASS]], retry[:NODE], question[:NODE[:KIND]], \
+                     after:NODE, edge:FROM->TO or edge:ID, key:KEY, error[:NODE[:CLASS]], retry[:NODE], question[:NODE[:KIND]], \
                      emitted[:NODE], steps:N, seconds:N, state-bytes:N, key-bytes:KEY:N, tokens:N, cost:USD or watch.";
 
 fn bad(message: Text) -> Problem {
@@ -290,11 +293,12 @@ impl Breakpoint {
             "before" => Self::at(BreakWhen::Before, of),
             "after" => Self::at(BreakWhen::After, of),
             "edge" => {
+                // Without an arrow it is the id of an edge; which one, the graph says.
                 let (from, to) = of
                     .split_once("->")
-                    .ok_or_else(|| bad(text!("The edge `{of}` has no target.", of)))?;
+                    .map_or((of, None), |(from, to)| (from, Some(to)));
                 let mut point = Self::at(BreakWhen::Edge, from);
-                point.to = Some(if to == "END" { superstep::END } else { to }.to_owned());
+                point.to = to.map(|to| if to == "END" { superstep::END } else { to }.to_owned());
                 point
             }
             "key" => {
@@ -381,7 +385,11 @@ impl FromStr for Breakpoint {
             }
         }
         (point.condition, point.log) = (condition, log);
-        point.compile()?;
+        let mut shape = point.clone();
+        if point.when == BreakWhen::Edge && point.to.is_none() {
+            shape.to = Some(superstep::END.to_owned());
+        }
+        shape.compile()?;
         Ok(point)
     }
 }
@@ -399,6 +407,7 @@ mod tests {
             "after:* in refund/desk",
             "edge:check->retry if state.retries > 2",
             "edge:check->__end__",
+            "edge:second",
             "key:total every 3 if new < 0",
             "error:*",
             "error:flaky:TimeoutError hit 2",
@@ -424,7 +433,7 @@ mod tests {
             ("", "`` is no place of a breakpoint."),
             ("befor:draft", "`befor:draft` is no place of a breakpoint."),
             ("before:", "it names no node."),
-            ("edge:check", "The edge `check` has no target."),
+            ("edge:", "it names no node."),
             (
                 "steps:0",
                 "`0` in the breakpoint `steps:0` is not a number above 0.",

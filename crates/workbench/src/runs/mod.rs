@@ -13,6 +13,7 @@ mod evaluate;
 pub(crate) mod exchanges;
 mod hot_edit;
 pub(crate) mod jobs;
+mod named_edges;
 pub(crate) mod node_test;
 mod overview;
 mod playground;

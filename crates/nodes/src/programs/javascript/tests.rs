@@ -170,7 +170,10 @@ fn a_text_that_is_cut_within_a_character_goes_wherever_texts_go() {
     let half = "const half = state.s.slice(0, 12);";
     let cut = "Great work \u{fffd}";
     assert_eq!(
-        ok(&format!("{half} return {{[half]: [half, state.s.slice(12)]}}"), state()),
+        ok(
+            &format!("{half} return {{[half]: [half, state.s.slice(12)]}}"),
+            state()
+        ),
         json!({cut: [cut, "\u{fffd} thanks"]})
     );
     let sent = Arc::new(Mutex::new(Vec::new()));
@@ -198,7 +201,10 @@ fn a_text_that_is_cut_within_a_character_goes_wherever_texts_go() {
         ("throw new Error(half)", format!("Error: {cut}")),
         ("throw half", format!("it threw {cut}")),
         ("throw {half}", format!("it threw {{\"half\":\"{cut}\"}}")),
-        ("const e = new Error('x'); e.name = half; throw e", format!("{cut}: x")),
+        (
+            "const e = new Error('x'); e.name = half; throw e",
+            format!("{cut}: x"),
+        ),
     ] {
         match run_with(&format!("{half} {thrown}"), state(), LIMITS).0 {
             Err(CodeError::Thrown { message: said, .. }) => assert_eq!(said, message),

@@ -316,6 +316,27 @@ export const problems: Readonly<Record<string, string>> = {
   "Give text, numbers, lists and objects.": "给出文本、数字、列表和对象。",
   "There are no other templates to include or extend; write the text here.":
     "没有其他模板可供包含或继承；把文本写在这里。",
+  "the run was stopped while it was worked out.": "在计算期间运行被停止了。",
+  "Go on with the thread.": "继续该线程。",
+  "Compare values of one type: `state.score|float >= 50`, or give the key the type number.":
+    "比较同一类型的值：`state.score|float >= 50`，或者把该键的类型设为 number。",
+  "{setting} puts values without an order side by side: in `{compared}` one is of type {left}, the other of type {right}.":
+    "{setting} 比较了没有大小之分的值：在 `{compared}` 中，一个的类型是 {left}，另一个的类型是 {right}。",
+  "Compare values of one type: give the key the type number, or convert with `|float`.":
+    "比较同一类型的值：把该键的类型设为 number，或用 `|float` 转换。",
+  "{setting} compares values that are never equal: in `{compared}` one is of type {left}, the other of type {right}.":
+    "{setting} 比较了永远不会相等的值：在 `{compared}` 中，一个的类型是 {left}，另一个的类型是 {right}。",
+  "Compare values of one type; a number stands without quotes.": "比较同一类型的值；数字不加引号。",
+  "{setting}: `{path}` may be null, which counts as less than everything in `{compared}`.":
+    "{setting}：`{path}` 可能为 null，在 `{compared}` 中它小于任何值。",
+  "Say what null counts as: `{path}|default(0, true)`.": "写明 null 算作什么：`{path}|default(0, true)`。",
+  "The graph has no edge `{name}`.{hint}": "图中没有边 `{name}`。{hint}",
+  "The edge `{name}` has several ways.": "边 `{name}` 有多条去路。",
+  "Write edge:FROM->TO, or edge: and the id of an edge with one way.":
+    "写成 edge:FROM->TO，或 edge: 加上只有一条去路的边的 id。",
+  "`{name}` may be several edges: names of nodes have arrows in them.":
+    "`{name}` 可能指多条边：节点名称中含有箭头。",
+  "Name the edge by its id: edge: and one of {ids}.": "用 id 指明这条边：edge: 加上 {ids} 之一。",
   "Check the types of the values it works on.": "检查它所处理的值的类型。",
   "`state.{first}` has no value here.{hint} Keys with a value: {known}.":
     "`state.{first}` 在这里没有值。{hint}有值的键：{known}。",
@@ -988,7 +1009,6 @@ export const problems: Readonly<Record<string, string>> = {
     "填写会变为真的表达式，例如 `state.retries > 2`。",
   "`{text}` in the breakpoint `{whole}` is not a number above 0.":
     "断点 `{whole}` 中的 `{text}` 不是大于 0 的数字。",
-  "The edge `{of}` has no target.": "边 `{of}` 没有目标。",
   "`{place}` names no size.": "`{place}` 没有指定大小。",
   "`{place}` is no place of a breakpoint.": "`{place}` 不是断点的位置。",
   "`{word}` in the breakpoint `{whole}` says nothing.": "断点 `{whole}` 中的 `{word}` 没有内容。",
