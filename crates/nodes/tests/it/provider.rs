@@ -498,6 +498,42 @@ async fn a_server_that_falls_silent_is_left() {
         .expect("the connection was closed");
 }
 
+/// A reader adds pieces with the same id to each other: what a failed attempt said is taken back before the next one speaks.
+#[tokio::test]
+async fn a_new_attempt_takes_back_what_the_failed_one_said() {
+    let server = Server::playing(vec![
+        Script::Cut("One two "),
+        Script::Say(vec!["One two", " three."]),
+    ])
+    .await;
+    let mut graph = text_graph(json!({}));
+    graph["nodes"]["n"]["retry"] = json!({"attempts": 2, "initial_interval": 0.001, "jitter": false});
+    let (events, result) = run(
+        &build(&graph, &server.environment()),
+        Input::value(superstep::json!({"word": "x"})),
+        &[StreamMode::Messages],
+    )
+    .await;
+    assert_eq!(
+        result.unwrap().value.get("answer").unwrap(),
+        &superstep::json!("One two three.")
+    );
+    let chunks: Vec<Json> = tokens(&events).iter().map(Json::from).collect();
+    assert!(
+        chunks.iter().all(|chunk| chunk["id"] == chunks[0]["id"]),
+        "{chunks:?}"
+    );
+    let mut shown = String::new();
+    for chunk in &chunks {
+        match chunk["type"].as_str() {
+            Some("remove") => shown.clear(),
+            _ => shown += chunk["content"].as_str().unwrap(),
+        }
+    }
+    assert_eq!(shown, "One two three.");
+    assert_eq!(chunks[1]["type"], "remove");
+}
+
 #[tokio::test]
 async fn half_an_answer_is_no_answer() {
     let server = Server::start(Script::Cut("Good")).await;

@@ -287,6 +287,8 @@ impl Hub {
             Payload::Message(chunk, metadata) if kind_of(&chunk) == Some(CHUNK) => {
                 self.chunk(shared, ns, &chunk, metadata);
             }
+            // Says that an attempt's message is over, as the failure of the attempt did before.
+            Payload::Message(removal, _) if kind_of(&removal) == Some("remove") => {}
             Payload::Values(values, interrupts) => {
                 let values = beside(values, &interrupts);
                 self.emit(

@@ -129,6 +129,14 @@ describe("folding the event stream", () => {
     expect(threads.get("t")?.text.get("say")).toHaveLength(400);
     threads = foldEvents(threads, [started("b", "say", 3)]);
     expect(threads.get("t")?.text.has("say")).toBe(false);
+    const attempt = { attempt: 1, error: "the connection ended" };
+    threads = foldEvents(threads, [
+      token("say", "One two "),
+      { type: "taskAttempt", threadId: "t", taskId: "b", node: "say", step: 3, at: 5, attempt },
+      token("say", "One two three."),
+    ]);
+    expect(threads.get("t")?.text.get("say")).toBe("One two three.");
+    threads = foldEvents(threads, [started("c", "say", 5)]);
     const piece = (piece: TokenPiece): AppEvent => ({ ...token("say", ""), piece }) as AppEvent;
     threads = foldEvents(threads, [
       piece({ type: "reasoning", text: "Hm." }),

@@ -103,6 +103,12 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
         });
         break;
       }
+      case "taskAttempt": {
+        // The next attempt says it anew.
+        const known = drafts.get(event.threadId) ?? threads.get(event.threadId);
+        if (known?.text.has(event.node)) draft(event.threadId).text.delete(event.node);
+        break;
+      }
       case "taskWaited": {
         const known = drafts.get(event.threadId) ?? threads.get(event.threadId);
         const task = known?.tasks.get(event.taskId);

@@ -66,6 +66,25 @@ describe("the stream log", () => {
     log.append([{ type: "taskAttempt", threadId: "t", taskId: "a", node: "get", step: 2, at: 5, attempt }]);
     expect(log.entries("t")).toMatchObject([{ type: "attempt", at: 5, node: "get", attempt }]);
   });
+
+  test("the next attempt begins its messages anew", () => {
+    const log = new StreamLog(() => 0);
+    const cut = token({ type: "text", text: "One two " }, "m");
+    const taskId = cut.type === "token" ? cut.taskId : "";
+    const attempt = { attempt: 1, error: "the connection ended", waitMillis: 500 };
+    const other = { ...token({ type: "text", text: "Other" }, "o"), taskId: `${taskId}-other` } as AppEvent;
+    log.append([cut, other]);
+    log.append([{ type: "taskAttempt", threadId: "t", taskId, node: "say", step: 1, at: 5, attempt }]);
+    log.append([
+      { ...other, piece: { type: "text", text: " one" } } as AppEvent,
+      token({ type: "text", text: "One two three." }, "m"),
+    ]);
+    expect(log.entries("t")).toMatchObject([
+      { type: "text", text: "Other one" },
+      { type: "attempt", attempt },
+      { type: "text", text: "One two three." },
+    ]);
+  });
 });
 
 describe("what was kept of a thread", () => {

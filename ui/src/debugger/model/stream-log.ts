@@ -151,6 +151,18 @@ class ThreadLog {
     if (position !== undefined && position >= this.dropped) this.entries[position - this.dropped] = entry;
   }
 
+  /** Removes the open entries whose keys begin so. */
+  remove(openKeys: string): void {
+    const removed = [...this.#open].filter(([key]) => key.startsWith(openKeys));
+    for (const [key, position] of removed.sort(([, a], [, b]) => b - a)) {
+      this.#open.delete(key);
+      if (position < this.dropped) continue;
+      const place = position - this.dropped;
+      this.entries = [...this.entries.slice(0, place), ...this.entries.slice(place + 1)];
+      for (const [other, at] of this.#open) if (at > position) this.#open.set(other, at - 1);
+    }
+  }
+
   forget(): void {
     this.#open.clear();
   }
@@ -377,6 +389,8 @@ export class StreamLog {
       case "taskAttempt": {
         const log = this.#log(event.threadId);
         const { at, node, taskId, attempt } = event;
+        // The next attempt says it anew, under the same ids.
+        log.remove(`text/${taskId}/`);
         log.push({ type: "attempt", at, node, taskId, attempt });
         return log;
       }

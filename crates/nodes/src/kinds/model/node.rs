@@ -156,6 +156,12 @@ impl ModelNode {
         // One id per task: an answer that is given again after a failure takes the place of the first one.
         let id = format!("ai-{}", context.info().task_id);
         let scope = Scope::of(context, input);
+        if context.info().attempt > 1 {
+            // What the attempt before said under this id is over; readers of the stream would add to it.
+            context
+                .message(superstep::json!({"type": "remove", "id": id, "content": ""}))
+                .await;
+        }
         if self.model == SCRIPTED {
             let mut open = self.unsent(context, input);
             let answer = self.scripted(&self.stream(context, &id), &scope).await;
