@@ -23,7 +23,7 @@ use serde_json::{Value as Json, json};
 use superstep::{Graph, Input, RunConfig, StreamMode, Value};
 use superstep_document::Document;
 use superstep_nodes::expression::{Expression, Scope, Template};
-use superstep_nodes::models::Providers;
+use superstep_nodes::models::{ModelRequest, Providers};
 use superstep_nodes::search::reader::ReaderProgram;
 use superstep_nodes::search::{Embedder, Folders, Mode, NGRAMS, Search};
 use superstep_nodes::{Environment, Grants, ModelSettings, Registry};
@@ -60,6 +60,7 @@ fn main() {
         }
         if wanted("stream") {
             stream(20_000 / part).await;
+            recorded_stream(20_000 / part).await;
         }
         if wanted("search") {
             search(2000 / part).await;
@@ -361,6 +362,67 @@ async fn fast_server(pieces: usize) -> String {
     url
 }
 
+/// Microseconds for a frame of the stream of `url` that is read as JSON: what any client has to do.
+async fn frames_as_json(url: &str, pieces: usize) -> f64 {
+    let client = reqwest::Client::new();
+    fastest_run(pieces, async || {
+        let response = client
+            .post(format!("{url}chat/completions"))
+            .body("{}")
+            .send()
+            .await
+            .unwrap();
+        let mut bytes = response.bytes_stream();
+        let (mut rest, mut words) = (Vec::new(), 0);
+        while let Some(some) = bytes.next().await {
+            rest.extend_from_slice(&some.unwrap());
+            let mut done = 0;
+            while let Some(end) = rest[done..].windows(2).position(|two| two == b"\n\n") {
+                let frame = &rest[done..done + end];
+                let json = serde_json::from_slice::<Json>(frame.strip_prefix(b"data: ").unwrap_or(frame));
+                words +=
+                    usize::from(json.is_ok_and(|json| json["choices"][0]["delta"]["content"].is_string()));
+                done += end + 2;
+            }
+            rest.drain(..done);
+        }
+        assert_eq!(words, pieces);
+    })
+    .await
+}
+
+/// The reading of a recorded stream, without a graph, beside reading its frames as JSON.
+async fn recorded_stream(pieces: usize) {
+    let url = fast_server(pieces).await;
+    let models: ModelSettings =
+        serde_json::from_value(json!({"connections": {"fast": {"provider": "openai", "base_url": url}}}))
+            .unwrap();
+    let providers = Providers::new(Arc::new(|_| None), Arc::new(models)).with_grants(Grants::all());
+    let request = ModelRequest {
+        messages: vec![superstep::json!({"type": "human", "content": "Go"})],
+        ..ModelRequest::default()
+    };
+    let ours = fastest_run(pieces, async || {
+        let mut answer = providers.ask("fast::m", &request).await.unwrap();
+        let mut seen = 0;
+        while let Some(piece) = answer.next().await.unwrap() {
+            seen += 1;
+            black_box(piece);
+        }
+        assert_eq!(answer.into_answer().text.len(), 5 * pieces);
+        assert!(seen >= pieces);
+    })
+    .await;
+    let parsed = frames_as_json(&url, pieces).await;
+    print(
+        "reading a recorded stream",
+        "beside its frames as JSON",
+        ours,
+        "us",
+        Some(parsed),
+    );
+}
+
 /// Tokens a second from a server's socket to a reader of the run's `messages`, beside a reader of the bare bytes.
 async fn stream(pieces: usize) {
     let url = fast_server(pieces).await;
@@ -403,31 +465,7 @@ async fn stream(pieces: usize) {
         assert!(size > pieces * 100);
     })
     .await;
-    // The same bytes, and each frame read as JSON: what any client has to do.
-    let parsed = fastest_run(pieces, async || {
-        let response = client
-            .post(format!("{url}chat/completions"))
-            .body("{}")
-            .send()
-            .await
-            .unwrap();
-        let mut bytes = response.bytes_stream();
-        let (mut rest, mut words) = (Vec::new(), 0);
-        while let Some(some) = bytes.next().await {
-            rest.extend_from_slice(&some.unwrap());
-            let mut done = 0;
-            while let Some(end) = rest[done..].windows(2).position(|two| two == b"\n\n") {
-                let frame = &rest[done..done + end];
-                let json = serde_json::from_slice::<Json>(frame.strip_prefix(b"data: ").unwrap_or(frame));
-                words +=
-                    usize::from(json.is_ok_and(|json| json["choices"][0]["delta"]["content"].is_string()));
-                done += end + 2;
-            }
-            rest.drain(..done);
-        }
-        assert_eq!(words, pieces);
-    })
-    .await;
+    let parsed = frames_as_json(&url, pieces).await;
     print(
         "tokens through a graph",
         &format!("{pieces} tokens"),
