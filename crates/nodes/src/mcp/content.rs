@@ -1,6 +1,8 @@
 //! What servers send, as parts of messages: the forms of LangChain's content blocks. Each part is read by itself; what is
 //! not understood is named, and costs nothing else.
 
+use std::borrow::Cow;
+
 use serde_json::Value as Json;
 use superstep::value::List;
 use superstep::{Value, json};
@@ -97,10 +99,7 @@ impl Parts {
         };
         let named = part.get("mimeType").and_then(Json::as_str).or(announced);
         let mime = named.or_else(|| picture_type(data)).unwrap_or(otherwise);
-        match data.contains(|c: char| c.is_ascii_whitespace()) {
-            true => self.data(&data.split_ascii_whitespace().collect::<String>(), mime),
-            false => self.data(data, mime),
-        }
+        self.data(&as_base64(data), mime);
     }
 
     /// Names what is not understood; the text in it may still be what the model needs.
@@ -177,7 +176,31 @@ impl Parts {
 fn is_base64(data: &str) -> bool {
     let digits = data.trim_end_matches('=');
     let digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    data.len() % 4 == 0 && data.len() - digits.len() <= 2 && !digits.is_empty() && digits.bytes().all(digit)
+    data.len().is_multiple_of(4)
+        && data.len() - digits.len() <= 2
+        && !digits.is_empty()
+        && digits.bytes().all(digit)
+}
+
+/// Writes data as providers take it: in lines, without its last marks or in the alphabet for addresses it is still base64.
+fn as_base64(data: &str) -> Cow<'_, str> {
+    if is_base64(data) {
+        return data.into();
+    }
+    let digits = data.chars().filter(|digit| !digit.is_ascii_whitespace());
+    let mut text: String = digits
+        .map(|digit| match digit {
+            '-' => '+',
+            '_' => '/',
+            other => other,
+        })
+        .collect();
+    match text.len() % 4 {
+        2 => text.push_str("=="),
+        3 => text.push('='),
+        _ => {}
+    }
+    text.into()
 }
 
 /// Returns the type of a picture whose server does not say it, by how its data begins.
@@ -308,6 +331,10 @@ mod tests {
         assert_eq!(
             picture.content,
             json!([{"type": "image", "base64": "R0lGODlh", "mime_type": "image/gif"}])
+        );
+        assert_eq!(
+            (as_base64("QU-_ QUI"), as_base64("QQ"), as_base64("QUJD")),
+            ("QU+/QUI=".into(), "QQ==".into(), "QUJD".into())
         );
         for (result, told) in [
             (serde_json::json!({"content": "said"}), "said"),
