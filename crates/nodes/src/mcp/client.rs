@@ -508,6 +508,12 @@ impl Client {
                 server,
                 cause: error.message.trim_end_matches('.').to_owned(),
             },
+            ServiceError::TransportSend(failure) if http::refusal(&*failure.error).is_some() => {
+                McpError::Refused {
+                    server,
+                    cause: http::refusal(&*failure.error).unwrap_or_default(),
+                }
+            }
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
                 self.broken.store(true, Ordering::SeqCst);
                 let exit_message = match (&self.process, &error) {

@@ -249,6 +249,16 @@ async fn refused(
     ))
 }
 
+/// Returns what a server that is there said instead of an answer.
+pub(super) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    match error.downcast_ref::<Failure>()? {
+        StreamableHttpError::HttpStatus(failure) => Some(failure.to_string()),
+        StreamableHttpError::UnexpectedServerResponse(words) => Some(words.trim_end_matches('.').to_owned()),
+        StreamableHttpError::AuthRequired(challenge) => Some(challenge.www_authenticate_header.clone()),
+        _ => None,
+    }
+}
+
 /// Reads the events of a stream, which answers `sent` if it came with it.
 fn read(events: Events, sent: Option<SentRequest>) -> Events {
     let read = move |read: Result<Sse, SseError>| -> Vec<Result<Sse, SseError>> {

@@ -241,7 +241,11 @@ impl<R: AsyncRead + Send + Unpin + 'static> LineReader<R> {
     async fn read_on(&mut self) -> io::Result<Option<Vec<ServerJsonRpcMessage>>> {
         let available = self.lines.fill_buf().await?;
         if available.is_empty() {
-            return Ok(None);
+            // The last line may have no end; one that is cut ends with the process, whose end says more.
+            let line = std::mem::take(&mut self.line);
+            let last = reading::messages(&line).unwrap_or_default();
+            let said: Vec<_> = last.into_iter().flat_map(|one| self.taken(one)).collect();
+            return Ok((!said.is_empty()).then_some(said));
         }
         let end = available.iter().position(|&byte| byte == b'\n');
         let part = &available[..end.unwrap_or(available.len())];

@@ -38,6 +38,10 @@ def called(key, params):
         result = '"result":{"content":[{"type":"text","text":"' + "x" * size + '"}]}'
         put(begin + (f'{result},"id":{key}' if arguments.get("behind") else f'"id":{key},{result}') + "}")
         return None
+    if name == "last":  # an answer without an end of its line, and then no server
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": key, "result": text("the last words")}))
+        sys.stdout.flush()
+        sys.exit(0)
     if name == "asks":  # asks for something first, in the way of 2026-07-28
         method = arguments.get("method", "elicitation/create")
         if arguments.get("always") or "inputResponses" not in params:

@@ -23,7 +23,7 @@ impl Says {
     /// One that lists the tools of the script.
     fn plain() -> Self {
         Self::new(
-            &json!({"": {"tools": tools_named(&["say", "long", "asks", "works"])}}),
+            &json!({"": {"tools": tools_named(&["say", "long", "asks", "works", "last"])}}),
             "refuse",
         )
     }
@@ -96,6 +96,8 @@ async fn an_unknown_detail_costs_no_answer() {
         )
         .await;
     assert_eq!(half["content"], "cut \u{fffd} here");
+    let last = says.at_once("last", json!({})).await;
+    assert_eq!(last["content"], "the last words", "{last}");
 }
 
 #[tokio::test]
@@ -417,6 +419,18 @@ async fn answers_over_http_are_read_as_those_over_pipes() {
         assert!(begin.elapsed().as_secs() < 30, "{args}");
         failed(&answer, unread);
         failed(&answer, cause);
+    }
+    for (status, body, said) in [
+        ("500 Down", "no database", "refused: HTTP 500"),
+        ("429 Later", "", "refused: HTTP 429"),
+        (
+            "413 Large",
+            "too much",
+            "refused: HTTP 413 Payload Too Large: too much",
+        ),
+    ] {
+        let args = json!({"kind": "text/plain", "status": status, "body": body});
+        failed(&project.answers(&free("far"), &[("say", args)]).await[0], said);
     }
     let refused = json!({"kind": json_kind, "status": "400 No", "body": r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not today"}}"#});
     failed(
