@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::base::ids::Name;
 use crate::channel::binary::append;
 use crate::channel::{BinaryOp, Managed};
-use crate::value::messages::{self, add_messages};
+use crate::value::messages::{self, UnknownRemoval, add_messages};
 use crate::value::{List, Value};
 
 #[derive(Clone, Debug)]
@@ -90,7 +90,10 @@ impl DeltaReducer {
             }
             DeltaReducer::Messages => {
                 for write in writes {
-                    next = add_messages(next.as_array().unwrap_or(&List::new()), write)?;
+                    let left = next.as_array().cloned().unwrap_or_default();
+                    next = messages::join(&left, write, UnknownRemoval::Ignored)?
+                        .list
+                        .into();
                 }
             }
         }
@@ -305,7 +308,7 @@ impl Kind {
                 .unwrap_or_default();
             let (before, mut kept) = (list.len(), matches!(value, Some(Value::Array(_))));
             for write in writes {
-                let joined = messages::join(&list, write)?;
+                let joined = messages::join(&list, write, UnknownRemoval::Refused)?;
                 kept &= joined.kept;
                 list = joined.list;
             }

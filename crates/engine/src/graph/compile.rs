@@ -329,6 +329,11 @@ impl Compiler {
         let label: Name = from.iter().map(|n| &**n).collect::<Vec<_>>().join("+").into();
         let place = GraphPlace::Edge(label.clone(), to.clone());
         let mut complete = !from.is_empty();
+        if from.is_empty() {
+            let message = format!("The join before `{to}` waits for no node");
+            let remedy = "Name the nodes that it waits for, or remove it.";
+            self.problem("empty-join", place.clone(), message, remedy);
+        }
         for name in from.iter().chain((&*to != END).then_some(&to)) {
             if self.refused.contains(name) {
                 complete = false;

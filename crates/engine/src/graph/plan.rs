@@ -139,7 +139,7 @@ pub(crate) struct Plan {
     channel_index: NameIndex,
     pub(crate) nodes: Vec<NodePlan>,
     pub(crate) node_index: NameIndex,
-    /// Error handlers, numbered after the nodes. No edge leads to them and no name finds them.
+    /// Error handlers, numbered after the nodes. No edge leads to them, and only an edit finds them by name.
     pub(crate) handlers: Vec<NodePlan>,
     /// Channels `0..state_keys` are the state, in declaration order.
     pub(crate) state_keys: usize,
@@ -174,6 +174,15 @@ impl Plan {
         self.channels.reserve(nodes + 2);
         self.nodes.reserve(nodes + 1);
         self.node_index.reserve(nodes + 1);
+    }
+
+    /// Returns the node with this name, or the error handler that events and histories show under it.
+    pub(crate) fn node_or_handler(&self, name: &str) -> Option<NodeIx> {
+        let handler = || {
+            let place = self.handlers.iter().position(|node| &*node.name == name)?;
+            NodeIx::try_from(self.nodes.len() + place).ok()
+        };
+        self.node_index.get(name).copied().or_else(handler)
     }
 
     /// Returns the channel with this name.

@@ -155,7 +155,8 @@ async fn worked_out<'a>(
 /// The writes of one update of a step.
 struct Edited {
     name: Name,
-    node: NodeIx,
+    /// None for an error handler: a thread does not remember the triggers of one.
+    node: Option<NodeIx>,
     path: Name,
     writes: Writes,
 }
@@ -165,7 +166,7 @@ impl Edited {
     fn applied(&self) -> Applied<'_> {
         Applied {
             name: &self.name,
-            node: Some(self.node),
+            node: self.node,
             place: TaskOrder::Text(&self.path),
             pulled: false,
             writes: &self.writes,
@@ -464,7 +465,7 @@ impl<'a> Edit<'a> {
             let name = plan.node(node).name.clone();
             ran.push(Edited {
                 name,
-                node,
+                node: Some(node).filter(|node| (*node as usize) < plan.nodes.len()),
                 path,
                 writes,
             });
@@ -488,7 +489,7 @@ impl<'a> Edit<'a> {
     /// Returns the nodes that the updates are made as; for an update that names none, the node that ran last.
     fn nodes_of(&self, updates: &[StateUpdate], live: &Live) -> Result<Vec<NodeIx>, RunError> {
         let node_of = |update: &StateUpdate| match &update.as_node {
-            Some(name) => self.graph.plan.node_index.get(name).copied().ok_or_else(|| {
+            Some(name) => self.graph.plan.node_or_handler(name).ok_or_else(|| {
                 let known: Vec<&str> = self.graph.node_names().map(|name| &**name).collect();
                 RunError::invalid_update(format!(
                     "Node {name} does not exist\nThe nodes are {}.",

@@ -408,7 +408,9 @@ async fn rebuild(
     }
     for walk in done.into_iter().chain(open) {
         let channel = plan.channel(walk.index);
-        let seed = walk.seed.map(|seed| whole_of(&seed).cloned().unwrap_or(seed));
+        // Null by itself was the value of a key that was no delta key yet.
+        let seed = walk.seed.filter(|seed| !seed.is_null());
+        let seed = seed.map(|seed| whole_of(&seed).cloned().unwrap_or(seed));
         let mut value = seed.or_else(|| channel.spec.default.clone());
         let writes: Vec<&Value> = walk.writes.iter().rev().collect();
         channel

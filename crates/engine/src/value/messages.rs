@@ -11,7 +11,7 @@ pub const REMOVE_ALL: &str = "__remove_all__";
 /// Joins `right` into `left`: known ids replace in place, removals take effect, the rest is appended. Messages
 /// without an id get one, so that later updates can name them.
 pub fn add_messages(left: &List, right: &Value) -> Result<Value, String> {
-    join(left, right).map(|joined| Value::Array(joined.list))
+    join(left, right, UnknownRemoval::Refused).map(|joined| Value::Array(joined.list))
 }
 
 /// A conversation that was joined with an update.
@@ -64,27 +64,39 @@ fn text_of(id: &Value) -> Arc<str> {
     }
 }
 
+/// Meaning of a removal of a message that is not there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnknownRemoval {
+    /// It is a mistake.
+    Refused,
+    /// The message is gone already.
+    Ignored,
+}
+
 /// Joins the messages as [`add_messages`] does. In a run it costs the messages of the update, however long the
 /// conversation is: a list that was joined before knows where its ids are.
-pub(crate) fn join(left: &List, right: &Value) -> Result<JoinedMessages, String> {
-    let incoming = coerce_all(right)?;
-    if let Some(marker) = incoming
-        .iter()
-        .rposition(|m| is_removal(m) && id_of(m) == Some(REMOVE_ALL))
-    {
-        return Ok(JoinedMessages {
-            list: incoming.into_iter().skip(marker + 1).collect(),
-            kept: false,
-        });
-    }
+pub(crate) fn join(left: &List, right: &Value, unknown: UnknownRemoval) -> Result<JoinedMessages, String> {
+    let mut incoming = coerce_all(right)?;
+    let marker = (incoming.iter()).rposition(|m| is_removal(m) && id_of(m) == Some(REMOVE_ALL));
+    let nothing = List::new();
+    let left = match marker {
+        // What comes after it is joined as any update.
+        Some(marker) => {
+            incoming.drain(..=marker);
+            &nothing
+        }
+        None => left,
+    };
     let mut merged: List = left.clone();
     let mut places = MessageIndex::of(left, &incoming);
-    let mut kept = true;
+    let mut kept = marker.is_none();
     let mut removed: Vec<usize> = Vec::new();
     for message in incoming {
         let id = message.get("id").map(text_of).unwrap_or_default();
         match (places.get(&id), is_removal(&message)) {
             (Some(index), true) => removed.push(index),
+            // It went with the others, or is gone already.
+            (None, true) if marker.is_some() || unknown == UnknownRemoval::Ignored => {}
             (None, true) => {
                 return Err(format!(
                     "Attempting to delete a message with an ID that doesn't exist ('{id}')"
@@ -473,7 +485,12 @@ mod tests {
             (
                 &[h("a", "1")],
                 &[rm(REMOVE_ALL), h("n", "9"), h("m", "9"), rm("9")],
-                &["n#9", "m#9", "remove #9"],
+                &[],
+            ),
+            (
+                &[h("a", "1")],
+                &[rm(REMOVE_ALL), h("n", "9"), h("m", "8"), h("o", "9"), rm("1")],
+                &["o#9", "m#8"],
             ),
         ];
         for (left, right, want) in cases {

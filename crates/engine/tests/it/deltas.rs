@@ -427,3 +427,59 @@ fn a_frequency_of_zero_is_a_problem() {
         )
     );
 }
+
+fn two_keys(m: ChannelSpec, update: Value) -> StateGraph {
+    StateGraph::new()
+        .channel("m", m)
+        .channel("n", ChannelSpec::last_value())
+        .node("a", move |_: NodeContext, _: Value| {
+            let update = update.clone();
+            async move { Ok(NodeOutput::Update(update)) }
+        })
+        .edge(START, "a")
+}
+
+#[tokio::test]
+async fn a_key_that_held_null_begins_empty_as_a_delta_key() {
+    let saver = Arc::new(MemorySaver::new());
+    let plain = two_keys(ChannelSpec::last_value(), json!({"m": null}))
+        .compile()
+        .unwrap()
+        .with_checkpointer(saver.clone());
+    let input = Input::value(json!({"m": null}));
+    plain.invoke(input, RunConfig::on("1")).await.unwrap();
+    let delta = two_keys(ChannelSpec::delta(BinaryOp::Append, 10), json!({"m": ["x"]}))
+        .compile()
+        .unwrap()
+        .with_checkpointer(saver);
+    let state = delta.get_state(&StateRef::live("1")).await.unwrap();
+    assert_eq!(state.values.get("m"), Some(&json!([])));
+    for length in 1..4 {
+        let done = delta
+            .invoke(Input::value(json!({"n": length})), RunConfig::on("1"))
+            .await
+            .unwrap();
+        let items = done.value.get("m").and_then(Value::as_array).map(List::len);
+        assert_eq!(items, Some(length));
+    }
+}
+
+#[tokio::test]
+async fn a_removal_of_what_is_not_there_is_no_mistake_in_a_delta_key_of_messages() {
+    let update = json!({"m": [{"type": "remove", "content": "", "id": "gone"}, {"role": "ai", "content": "x", "id": "1"}]});
+    let graph = two_keys(ChannelSpec::delta(DeltaReducer::Messages, 10), update.clone())
+        .compile()
+        .unwrap();
+    let done = graph
+        .invoke(Input::value(json!({"n": 1})), RunConfig::default())
+        .await
+        .unwrap();
+    let messages = done.value.get("m").and_then(Value::as_array).map(List::len);
+    assert_eq!(messages, Some(1));
+    // In other keys it is one, as in LangGraph.
+    let graph = two_keys(ChannelSpec::add_messages(), update).compile().unwrap();
+    let failed = graph
+        .invoke(Input::value(json!({"n": 1})), RunConfig::default())
+        .await;
+    assert!(failed.unwrap_err().to_string().contains("doesn't exist ('gone')"));
+}

@@ -325,3 +325,27 @@ async fn stepping_runs_exactly_one_super_step() {
         assert_eq!(log_of(&result.value), want);
     }
 }
+
+#[tokio::test]
+async fn null_answers_the_one_question_that_waits() {
+    let ask = async |context: NodeContext, _: Value| {
+        let answer = context.interrupt("q")?;
+        Ok(NodeOutput::update([("x", json!([answer]))]))
+    };
+    let graph = StateGraph::new()
+        .channel("x", ChannelSpec::last_value())
+        .node("a", ask)
+        .edge(START, "a")
+        .compile()
+        .unwrap()
+        .with_checkpointer(std::sync::Arc::new(MemorySaver::new()));
+    let nothing = || Input::answer(Value::Null);
+    graph
+        .invoke(Input::value(json!({})), RunConfig::on("1"))
+        .await
+        .unwrap();
+    let done = graph.invoke(nothing(), RunConfig::on("1")).await.unwrap();
+    assert_eq!(done.value.get("x"), Some(&json!([null])));
+    let failed = graph.invoke(nothing(), RunConfig::on("1")).await;
+    assert!(matches!(failed, Err(RunError::EmptyInput { .. })), "{failed:?}");
+}

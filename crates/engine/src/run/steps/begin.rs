@@ -317,9 +317,10 @@ impl Loop {
 
     pub(super) async fn begin_command(
         &mut self,
-        command: Command,
+        mut command: Command,
         point: StartPoint,
     ) -> Result<(), RunError> {
+        self.name_null_answer(&mut command);
         self.check_command(&command)?;
         let twice = self.setup.shared.config.testing.double_command && point == StartPoint::Nothing;
         let again = twice.then(|| task::input_of(&command));
@@ -355,6 +356,18 @@ impl Loop {
             self.store_command(&writes).await?;
         }
         self.begin_resumed(&[], point).await
+    }
+
+    /// Makes null the answer of the one question that waits, by its id: by itself it is no answer.
+    fn name_null_answer(&self, command: &mut Command) {
+        if command.resume != Some(Value::Null) {
+            return;
+        }
+        let open = task::prepare(&self.live, &self.stage(), None);
+        let pending = snapshot::pending_questions(&self.setup.plan, &open, &self.resumed.pending);
+        if let [id] = pending.as_slice() {
+            command.resume = Some(Value::Object([(id.as_str(), Value::Null)].into_iter().collect()));
+        }
     }
 
     /// Refuses a command that the run cannot begin with.

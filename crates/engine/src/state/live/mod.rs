@@ -115,7 +115,10 @@ impl Live {
             let mut value = checkpoint.channel_values.get(name).cloned();
             live.held[index as usize] = value.is_some();
             let kind = &plan.channel(index).spec.kind;
-            if kind.can_be_rebuilt()
+            if let (Kind::Delta(spec), Some(Value::Null)) = (kind, &value) {
+                // It was no delta key when this was stored: such a key begins empty.
+                value = Some(spec.empty.clone());
+            } else if kind.can_be_rebuilt()
                 && let Some(whole) = value.as_ref().and_then(whole_of)
             {
                 value = Some(whole.clone());
