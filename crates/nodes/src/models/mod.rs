@@ -48,6 +48,7 @@ pub(crate) use request::no_arguments;
 pub use request::{ModelRequest, Reasoning, ToolChoice, ToolSpec};
 pub use settings::{Connection, ModelSettings, key_variable, provider_names, provider_of};
 use settings::{ModelRoute, base_url};
+pub(crate) use wire::read_replaced;
 use wire::{Decoder, FrameReader, WireForm};
 
 /// Function that reads an environment variable.
@@ -56,7 +57,7 @@ pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// Base URL of an OpenAI-compatible server that takes the place of OpenAI's.
 const OPENAI_BASE_URL: &str = "OPENAI_BASE_URL";
 /// Longest refusal that is read.
-const LONGEST_REFUSAL: usize = 64 * 1024;
+const MAX_REFUSAL: usize = 64 * 1024;
 
 /// Access to providers; one HTTP client, made when it is first needed.
 pub struct Providers {
@@ -350,12 +351,12 @@ impl Service<'_> {
         let mut response = sent.map_err(|error| self.asked.unreachable(&error))?;
         if !response.status().is_success() {
             let mut text = Vec::new();
-            while text.len() < LONGEST_REFUSAL
+            while text.len() < MAX_REFUSAL
                 && let Ok(Some(bytes)) = response.chunk().await
             {
                 text.extend_from_slice(&bytes);
             }
-            text.truncate(LONGEST_REFUSAL);
+            text.truncate(MAX_REFUSAL);
             let header = |name: &str| response.headers().get(name)?.to_str().ok();
             let text = String::from_utf8_lossy(&text);
             return Err(self.asked.refusal(response.status(), header, &text));

@@ -25,7 +25,7 @@ pub(in crate::models) fn read_marked(text: &str) -> serde_json::Result<(Json, bo
 }
 
 /// Reads a JSON text; halves of characters are replaced.
-pub(in crate::models) fn read_replaced(text: &str) -> serde_json::Result<Json> {
+pub(crate) fn read_replaced(text: &str) -> serde_json::Result<Json> {
     serde_json::from_str(text).or_else(|error| match with_halves(text, |_| char::REPLACEMENT_CHARACTER) {
         Some(text) => serde_json::from_str(&text),
         None => Err(error),

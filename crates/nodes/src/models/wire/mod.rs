@@ -17,7 +17,8 @@ use anthropic::AnthropicDecoder;
 pub(super) use calls::{CallDelta, CallGatherer, GatheredCall, MAX_CALLS};
 pub(super) use frames::{Frame, FrameReader, Framing, MAX_FRAME};
 use gemini::GeminiDecoder;
-pub(super) use halves::{Joiner, read_replaced, unmarked, unmarked_json};
+pub(crate) use halves::read_replaced;
+pub(super) use halves::{Joiner, unmarked, unmarked_json};
 use ollama::OllamaDecoder;
 use openai::OpenAiDecoder;
 
