@@ -16,7 +16,7 @@ use super::request::{ModelRequest, Reasoning, ToolChoice, ToolSpec};
 use super::wire::WireForm;
 use super::{ModelRoute, Service, made_client, messages};
 
-/// A server that says what it is sent and refuses it.
+/// Starts a server that says what it is sent and refuses it.
 fn listener() -> (String, mpsc::Receiver<(String, Json)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1/", listener.local_addr().unwrap());
@@ -172,7 +172,7 @@ const MODELS: &[(AdapterKind, &[&str])] = &[
     (AdapterKind::Ollama, &["llama3", "qwen3-high"]),
 ];
 
-/// What the provider layer does not send: signatures of calls, which it loses.
+/// Removes what the provider layer does not send: signatures of calls, which it loses.
 fn without_signatures(mut body: Json) -> Json {
     let messages = body.get_mut("messages").and_then(Json::as_array_mut);
     for message in messages.into_iter().flatten() {

@@ -68,17 +68,17 @@ impl AnswerDraft {
         }
     }
 
-    /// Whether the model said that this is all.
+    /// Returns whether the model said that this is all.
     pub(super) fn has_stopped(&self) -> bool {
         self.is_done || self.answer.stop.is_some()
     }
 
-    /// Whether the server said that nothing follows.
+    /// Returns whether the server said that nothing follows.
     pub(super) fn is_done(&self) -> bool {
         self.is_done
     }
 
-    /// Whether some text that came is a secret spelled out over several pieces.
+    /// Returns whether some text that came is a secret spelled out over several pieces.
     pub(super) fn has_secret_in_parts(&self) -> bool {
         let texts = self.args.iter().chain([&self.text, &self.reasoning]);
         texts.into_iter().any(Pieces::in_parts)

@@ -513,8 +513,8 @@ mod tests {
         assert!(place == 2 && cause.contains("`odd`"), "{cause}");
     }
 
-    /// A conversation in short: `h` and `s` for people and the system, `a12` for a model that calls 1 and 2, `t1` for
-    /// the answer to 1; `x1` for an answer that is made up.
+    /// Returns in short what is sent of a conversation: `h` and `s` for people and the system, `a12` for a model that
+    /// calls 1 and 2, `t1` for the answer to 1, `x1` for an answer that is made up.
     fn sent_in_short(conversation: &str) -> String {
         let message = |word: &str| match word.split_at(1) {
             ("a", calls) => {

@@ -48,7 +48,7 @@ fn read(kind: AdapterKind, bytes: &str) -> Read {
     whole
 }
 
-/// Ids that are made here are others each time.
+/// Removes ids that are made here, which are others each time.
 fn without_ids(read: Read) -> Read {
     read.map(|(pieces, mut answer)| {
         answer.tool_calls.iter_mut().for_each(|call| call.id.clear());
@@ -69,7 +69,7 @@ fn events(frames: &[Json]) -> String {
     frames.iter().map(event).collect()
 }
 
-/// Events of Anthropic's protocol, whose names are the types.
+/// Formats events of Anthropic's protocol, whose names are the types.
 fn named(frames: &[Json]) -> String {
     let event = |frame: &Json| format!("event: {}\ndata: {frame}\n\n", frame["type"].as_str().unwrap());
     frames.iter().map(event).collect()
@@ -87,7 +87,7 @@ fn calls(list: Json) -> Json {
     delta(json!({"tool_calls": list}))
 }
 
-/// Calls as name and arguments; invalid ones as the text of theirs.
+/// Returns calls as name and arguments; invalid ones as the text of theirs.
 fn called(answer: &ModelAnswer) -> Vec<(String, Json)> {
     let one = |call: &super::ToolCall| {
         let args = match &call.args {
@@ -447,7 +447,7 @@ fn tool_block(index: u64, input: Json) -> Json {
     )
 }
 
-/// Blocks of every kind, one of them a call.
+/// Returns blocks of every kind, one of them a call.
 fn blocks() -> Vec<Json> {
     vec![
         started(),
@@ -800,7 +800,7 @@ impl Numbers {
     }
 }
 
-/// How a server numbers the pieces of calls.
+/// Numbering of the pieces of calls, as servers do it.
 #[derive(Clone, Copy, Debug)]
 enum Numbering {
     FromZero,
@@ -812,7 +812,7 @@ enum Numbering {
     None,
 }
 
-/// Arguments that are meant, cut at random: no two calls of an answer have the same ones.
+/// Draws arguments that are meant: no two calls of an answer have the same ones.
 fn meant(numbers: &mut Numbers, place: usize) -> Json {
     let words = ["", "{", "}", "\"", "\\", "{\"n\":", "ä👍", "a b", ":1}"];
     let mut args = json!({"n": place});

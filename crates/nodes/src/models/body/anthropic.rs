@@ -201,7 +201,7 @@ fn answered(content: MessageContent) -> Json {
     }
 }
 
-/// What a model of Anthropic's can, as far as its name tells.
+/// Abilities of a model of Anthropic's, as far as its name tells.
 struct ClaudeTraits {
     /// It is told how much to think in a word.
     has_effort: bool,

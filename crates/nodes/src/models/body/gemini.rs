@@ -26,7 +26,7 @@ pub(super) fn request(
     }
 }
 
-/// As for the other providers, but no thinking is a budget of nothing.
+/// Returns the same as for other providers, but no thinking is a budget of nothing.
 fn effort_and_name<'a>(request: &ModelRequest, model: &'a str) -> (Option<ReasoningEffort>, &'a str) {
     if let Some(reasoning) = request.reasoning {
         return (Some(effort(reasoning)), model);
@@ -237,7 +237,7 @@ fn result(answer: ToolResponse, names: &HashMap<String, String>) -> Json {
     json!({"functionResponse": sent})
 }
 
-/// Whether the id came from Gemini: `call#NAME#0` was made here for a call without one.
+/// Returns whether the id came from Gemini: `call#NAME#0` was made here for a call without one.
 fn has_own_id(id: &str) -> bool {
     !id.is_empty() && stand_in_name(id).is_none()
 }

@@ -37,7 +37,7 @@ pub(in crate::models) struct GatheredCall {
     pub(in crate::models) name: String,
     /// The arguments, or their text if it is no JSON.
     pub(in crate::models) args: Json,
-    /// Whether all of the arguments came.
+    /// Returns whether all of the arguments came.
     pub(in crate::models) has_ended: bool,
     pub(in crate::models) signatures: Vec<String>,
 }
@@ -62,7 +62,7 @@ struct Call {
 }
 
 impl Call {
-    /// Whether all of the arguments came, as far as their text says.
+    /// Returns whether all of the arguments came, as far as their text says.
     fn is_done(&self) -> bool {
         self.whole.is_some() || is_object(&self.args) || self.so_far.as_deref().is_some_and(is_object)
     }
@@ -71,7 +71,7 @@ impl Call {
         self.whole.is_none() && self.args.trim().is_empty()
     }
 
-    /// Whether a piece with these arguments repeats those that came.
+    /// Returns whether a piece with these arguments repeats those that came.
     fn repeats(&self, piece: &CallDelta) -> bool {
         match (&piece.whole, piece.args.as_deref()) {
             (Some(whole), _) => self.json().as_ref() == Some(whole),
@@ -294,14 +294,14 @@ impl CallGatherer {
         goes_on.then_some(last)
     }
 
-    /// Whether a piece with a name and no id is more of the call at `place`, which has both.
+    /// Returns whether a piece with a name and no id is more of the call at `place`, which has both.
     fn continues(&self, place: usize, piece: &CallDelta) -> bool {
         let call = &self.calls[place];
         let has_both = !call.id.is_empty() && piece.name.as_deref() == Some(call.name.as_str());
         has_both && (!call.is_done() || call.repeats(piece))
     }
 
-    /// Whether a piece that names the call at `place` begins another one: some servers give all of them one number, or
+    /// Returns whether a piece that names the call at `place` begins another one: some servers give all of them one number, or
     /// one id.
     fn begins_beside(&self, place: usize, piece: &CallDelta) -> bool {
         let call = &self.calls[place];
@@ -323,7 +323,7 @@ impl CallGatherer {
         has_other_id && *name != call.name
     }
 
-    /// Whether a piece without a name repeats the arguments of the call that began last.
+    /// Returns whether a piece without a name repeats the arguments of the call that began last.
     fn is_shared(&self, piece: &CallDelta) -> bool {
         self.calls.last().is_some_and(|call| call.repeats(piece))
     }
@@ -373,7 +373,7 @@ mod tests {
 
     use super::*;
 
-    /// A piece: index, id, name and arguments, null where it has none.
+    /// Gathers pieces: index, id, name and arguments, null where there is none.
     fn gathered(pieces: Json) -> Vec<(String, String, Json)> {
         let mut gatherer = CallGatherer::default();
         for piece in pieces.as_array().unwrap() {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// Largest frame, in bytes.
 pub(in crate::models) const MAX_FRAME: usize = 16 * 1024 * 1024;
 
-/// How the bytes are divided.
+/// Division of bytes into frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::models) enum Framing {
     /// Server-sent events.
