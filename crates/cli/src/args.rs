@@ -905,7 +905,7 @@ fn json(argument: &str) -> Result<Value, String> {
     } else {
         (argument.to_owned(), "the value".to_owned())
     };
-    serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+    superstep_document::read_json(text.trim_start_matches('\u{feff}').as_bytes()).map_err(|error| {
         let word = !argument.is_empty()
             && argument
                 .chars()

@@ -40,7 +40,10 @@ const SIGXFSZ: i32 = 25;
 fn main() -> ExitCode {
     superstep_workbench::serve_if_asked();
     superstep_workbench::keep_memory_private();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error),
+    };
     let telemetry = match Options::from_env().and_then(|asked| asked.map(Telemetry::start).transpose()) {
         Ok(telemetry) => telemetry,
         Err(error) => return Fault::failed(error.to_string()).report(),
@@ -71,6 +74,21 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => fault.report(),
     }
+}
+
+/// Says why the command line cannot be used, or shows the help that it asks for.
+fn refused(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        let said = error.render();
+        // What is repeated may come from a script that was handed it. Colours are for what is clean.
+        match said.to_string() {
+            text if out::is_clean(&text) => drop(error.print()),
+            text => out::note(text.trim_end()),
+        }
+    } else {
+        drop(error.print());
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(fault::USAGE))
 }
 
 async fn dispatch(command: Command) -> Result<(), Fault> {

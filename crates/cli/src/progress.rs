@@ -45,9 +45,7 @@ impl Progress {
                 let log = data.get("log").and_then(Value::as_str);
                 let node = data.get("node").and_then(Value::as_str);
                 match (node, log) {
-                    (Some(node), Some(log)) => {
-                        out::note(&format!("      {node}: {}", log.replace('\n', "\n      ")))
-                    }
+                    (Some(node), Some(log)) => out::note(&format!("      {node}: {}", broken(log))),
                     // What breakpoints and invariants say of a run.
                     (None, Some(log)) if data.get("invariant").or(data.get("breakpoint")).is_some() => {
                         out::note(&format!("      {log}"))
@@ -123,7 +121,7 @@ impl Progress {
             out::note_part(&format!("      {}: ", speaker.0));
             self.speaking = Some(speaker);
         }
-        out::note_part(&content.replace('\n', "\n      "));
+        out::note_part(&broken(&content));
     }
 
     pub(crate) fn end_speech(&mut self) {
@@ -262,6 +260,11 @@ fn other_answers(question: &Json, choices: &[Json]) -> Vec<(String, Json)> {
         Some((title, Json::Object(example.collect())))
     };
     forms.into_iter().flatten().filter_map(form).collect()
+}
+
+/// Indents the lines after the first as far as what a node says.
+fn broken(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\n', "\n      ")
 }
 
 fn indented(text: &str) -> String {

@@ -79,7 +79,7 @@ fn summary(file: &GraphFile, found: &Broken) -> Result<(), Fault> {
 
 fn text(file: &GraphFile, problems: &[Diagnostic], errors: usize, warnings: usize) -> Result<(), Fault> {
     for problem in problems {
-        out::line(&describe(problem))?;
+        out::lines(&describe(problem))?;
     }
     let counted = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let found = match (errors, warnings) {

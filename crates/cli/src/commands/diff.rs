@@ -71,7 +71,8 @@ pub(crate) async fn diff(args: &DiffArgs) -> Result<(), Fault> {
             moment.thread, moment.head.metadata.step, moment.head.id
         )
     };
-    out::note(&format!("< {}\n> {}", shown(&left), shown(&right)));
+    out::note(&format!("< {}", shown(&left)));
+    out::note(&format!("> {}", shown(&right)));
     if let Some(ancestor) = &ancestor {
         let is_of = match ancestor {
             id if *id == left.head.id && *id == right.head.id => "Both are the same checkpoint.".to_owned(),
@@ -165,13 +166,13 @@ fn describe_paths(paths: &PathComparison) -> Result<(), Fault> {
         }
         for (sign, steps) in [('<', &stretch.left), ('>', &stretch.right)] {
             for step in steps {
-                out::line(&out::plain(&format!("{sign} {}", step_line(step))))?;
+                out::line(&format!("{sign} {}", step_line(step)))?;
             }
         }
     }
     for (sign, nodes) in [('<', &paths.only_left), ('>', &paths.only_right)] {
         if !nodes.is_empty() {
-            out::line(&out::plain(&format!("{sign} only here: {}", nodes.join(", "))))?;
+            out::line(&format!("{sign} only here: {}", nodes.join(", ")))?;
         }
     }
     Ok(())
@@ -179,7 +180,7 @@ fn describe_paths(paths: &PathComparison) -> Result<(), Fault> {
 
 fn describe_state(differences: &Differences<'_>, equal: &[&str]) -> Result<(), Fault> {
     for found in &differences.found {
-        out::line(&out::plain(&line(found)))?;
+        out::line(&line(found))?;
     }
     if differences.truncated {
         out::note("There are more differences; --key shows those of one key.");

@@ -29,7 +29,7 @@ pub(crate) async fn effects(args: &EffectsArgs) -> Result<(), Fault> {
         out::note("nothing was done to the world outside that a run from here would do again");
     }
     for done in &done {
-        out::line(&out::plain(&line(done)))?;
+        out::line(&line(done))?;
     }
     Ok(())
 }

@@ -78,12 +78,12 @@ pub(crate) async fn why(args: &WhyArgs) -> Result<(), Fault> {
             .and_then(|place| depths.get(place))
             .map_or(0, |depth| depth + 1);
         depths.push(depth);
-        out::line(&out::plain(&line(write, depth)))?;
+        out::line(&line(write, depth))?;
         for below in answers(write, depth + 1)
             .into_iter()
             .chain(possible_reads(write, depth + 1))
         {
-            out::line(&out::plain(&below))?;
+            out::line(&below)?;
         }
     }
     if found.more {
@@ -358,7 +358,7 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
         && explained.is_empty()
     {
         for line in absence(node, visits) {
-            out::line(&out::plain(&line))?;
+            out::line(&line)?;
         }
     }
     let waits = visits.as_ref().map_or(&[][..], |(_, visits)| &visits.waits);
@@ -430,25 +430,25 @@ fn explained_tasks(
 
 /// Prints a task: its name, how it went, who came to the joins that it waited for, what it read and what it decided.
 fn print_task(task: &TaskExplained, waits: &[JoinWait]) -> Result<(), Fault> {
-    out::line(&out::plain(&task.snapshot.name))?;
+    out::line(&task.snapshot.name)?;
     for line in task.how() {
-        out::line(&out::plain(&format!("  {line}")))?;
+        out::line(&format!("  {line}"))?;
     }
     for join in waits.iter().filter(|join| join.missing.is_empty()) {
-        out::line(&out::plain(&format!("  {}", join_line(join))))?;
+        out::line(&format!("  {}", join_line(join)))?;
     }
     let Some(record) = &task.record else {
         return Ok(out::line("  not recorded")?);
     };
     for line in record.summary.iter().flat_map(|summary| summary.lines()) {
-        out::line(&out::plain(&format!("  {line}")))?;
+        out::line(&format!("  {line}"))?;
     }
-    out::line(&out::plain(&format!("  {}", reads_of(&record.reads))))?;
+    out::line(&format!("  {}", reads_of(&record.reads)))?;
     if record.decisions.is_empty() {
         out::line("  nothing to decide: no edge of it has a condition")?;
     }
     for line in record.decisions.iter().flat_map(lines) {
-        out::line(&out::plain(&format!("  {line}")))?;
+        out::line(&format!("  {line}"))?;
     }
     Ok(())
 }

@@ -37,6 +37,9 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Fault> {
                 path.display()
             ))
         }),
-        None => Ok(out::line(text.trim_end())?),
+        None => Ok(match args.format {
+            Format::Mermaid => out::lines(text.trim_end()),
+            Format::Json | Format::InputSchema => out::json_lines(text.trim_end()),
+        }?),
     }
 }

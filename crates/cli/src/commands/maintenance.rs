@@ -1,7 +1,7 @@
 //! `superstep threads copy|export|import|prune|usage|verify`: what is done to whole threads and to the database.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -28,11 +28,13 @@ const BRANCHES: usize = 10;
 
 /// Returns a callback that shows the progress of long work on a terminal, in a line that is overwritten.
 fn progress(what: &'static str) -> impl Fn(u64, u64) -> bool {
-    let shown = io::stderr().is_terminal();
     move |done, total| {
-        if shown && total > 200 && (done % 100 == 0 || done == total) {
-            let end = if done == total { "\n" } else { "" };
-            out::note_part(&format!("\r{what} {done} of {total}{end}"));
+        if total > 200 && (done % 100 == 0 || done == total) {
+            let shown = match done == total {
+                true => String::new(),
+                false => format!("{what} {done} of {total}"),
+            };
+            out::overwrite(&shown);
         }
         true
     }
@@ -147,7 +149,7 @@ pub(crate) async fn export(args: &ExportThreadArgs) -> Result<(), Fault> {
     store.thread(&thread).await?;
     let about = Store::run_records(&thread)?;
     let Some(path) = &args.output else {
-        let mut stdout = BufWriter::new(io::stdout());
+        let mut stdout = out::JsonOut::default();
         let written = transfer::export(&*store.saver, &thread, &about, &mut stdout, &|_, _| true).await;
         return written.map(drop).map_err(|error| fault(error, "stdout"));
     };
@@ -482,7 +484,7 @@ pub(crate) async fn verify(args: &VerifyArgs) -> Result<(), Fault> {
         for damage in &found.damage {
             let thread = damage.thread.as_ref().map(|thread| format!("thread {thread}: "));
             let line = format!("{}{}", thread.unwrap_or_default(), damage.what);
-            out::line(&out::plain(&line))?;
+            out::line(&line)?;
             match (&damage.repair, found.repaired) {
                 (Some(repair), true) => out::line(&format!("    repaired: {repair}"))?,
                 (Some(repair), false) => out::line(&format!("    --repair would: {repair}"))?,

@@ -60,7 +60,7 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
         out::note("The question offers no choices. Name an answer with --answer or --text.");
     }
     for preview in &previews {
-        out::line(&out::plain(&line(preview)))?;
+        out::line(&line(preview))?;
     }
     Ok(())
 }

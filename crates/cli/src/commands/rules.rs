@@ -49,7 +49,7 @@ pub(crate) async fn broken(
                 true => moments.push(broken_json(&moment)),
                 false => {
                     searched.end_line();
-                    out::line(&out::plain(&broken_line(&moment)))?;
+                    out::line(&broken_line(&moment))?;
                     moments.push(Json::Null);
                 }
             }
@@ -123,7 +123,7 @@ pub(crate) async fn reconsider(args: ReconsiderArgs) -> Result<(), Fault> {
                 true => changed.push(changed_json(&decision)),
                 false => {
                     searched.end_line();
-                    out::line(&out::plain(&changed_line(&decision)))?;
+                    out::line(&changed_line(&decision))?;
                     changed.push(Json::Null);
                 }
             }

@@ -1,7 +1,6 @@
 //! `superstep find` and `superstep probe`: moments of all threads by words and conditions, and values of an expression at
 //! every visit of a node. Lines are printed as they are found, so that Ctrl-C loses none of them.
 
-use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -74,9 +73,7 @@ impl Searched {
         self.total = progress.total.unwrap_or(self.total);
         self.unknown += progress.unknown;
         self.reason = self.reason.take().or(progress.reason);
-        if std::io::stderr().is_terminal() {
-            out::note_part(&format!("\r{} of {} threads", self.threads, self.total));
-        }
+        out::overwrite(&format!("{} of {} threads", self.threads, self.total));
         progress.next
     }
 
@@ -90,9 +87,7 @@ impl Searched {
 
     /// Ends the line that counts the threads.
     pub(crate) fn end_line(&self) {
-        if std::io::stderr().is_terminal() {
-            out::note_part("\r\x1b[K");
-        }
+        out::overwrite("");
     }
 
     /// Says at how many steps the expression could not be evaluated.
@@ -156,7 +151,7 @@ pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
             match args.reading.json {
                 true => found.push(moment_json(&moment)),
                 false => {
-                    out::line(&out::plain(&moment_line(&moment)))?;
+                    out::line(&moment_line(&moment))?;
                     found.push(Json::Null);
                 }
             }
@@ -296,7 +291,7 @@ pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
             match args.reading.json {
                 true => visits.push(visit_json(&visit)),
                 false => {
-                    out::line(&out::plain(&visit_line(&visit)))?;
+                    out::line(&visit_line(&visit))?;
                     visits.push(Json::Null);
                 }
             }

@@ -124,7 +124,7 @@ async fn list(args: &NamespacesArgs) -> Result<(), Fault> {
         });
     }
     for labels in &found {
-        out::line(&out::plain(&Namespace::text(labels)))?;
+        out::line(&Namespace::text(labels))?;
     }
     Ok(())
 }

@@ -111,7 +111,7 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
     let metadata: Vec<String> = metadata.map(|(key, value)| format!("{key}={value}")).collect();
     rows.push(("metadata", metadata.join(", ")));
     for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
-        out::line(&format!("{name:<12}{}", out::plain(value)))?;
+        out::line(&format!("{name:<12}{}", value))?;
     }
     Ok(())
 }

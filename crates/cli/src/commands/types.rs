@@ -14,6 +14,6 @@ pub(crate) fn types(args: &TypesArgs) -> Result<(), Fault> {
         ProgramLanguage::Javascript => Language::JavaScript,
         ProgramLanguage::Python => Language::Python,
     };
-    out::line(state_types::types(&file.document, language).trim_end())?;
+    out::lines(state_types::types(&file.document, language).trim_end())?;
     Ok(())
 }

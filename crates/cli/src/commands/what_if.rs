@@ -1,7 +1,7 @@
 //! `superstep whatif`: rows of a file as forks from one moment of a thread, with what came of each. A line is printed when
 //! a row has ended, so that Ctrl-C loses none.
 
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::args::what_if::WhatIfArgs;
 use crate::fault::{FAILED, Fault, STOPPED, WAITING};
 use crate::graph::GraphFile;
 use crate::input::context;
-use crate::out::{self, plain};
+use crate::out;
 use crate::place::{Store, graph_of};
 use crate::report::stop_on_ctrl_c;
 
@@ -222,20 +222,16 @@ impl Table {
             .iter()
             .filter(|result| !result.status.is_open())
             .count();
-        if std::io::stderr().is_terminal() {
-            out::note_part(&format!("\r\x1b[K{ended} of {total} ended"));
-        }
+        out::overwrite(&format!("{ended} of {total} ended"));
         let Some(result) = view.results.get(place).filter(|result| !result.status.is_open()) else {
             return;
         };
         if self.json {
             return;
         }
-        if std::io::stderr().is_terminal() {
-            out::note_part("\r\x1b[K");
-        }
+        out::overwrite("");
         // A reader that has seen enough closes the pipe; the rows go on.
-        let _ = out::line(plain(&self.text(view, result)).trim_end());
+        let _ = out::line(self.text(view, result).trim_end());
     }
 
     fn text(&self, view: &WhatIfView, result: &WhatIfResult) -> String {
@@ -266,9 +262,7 @@ impl Table {
     }
 
     fn end(&self, view: &WhatIfView) -> Result<(), Fault> {
-        if std::io::stderr().is_terminal() {
-            out::note_part("\r\x1b[K");
-        }
+        out::overwrite("");
         let unpriced = view
             .results
             .iter()

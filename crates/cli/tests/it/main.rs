@@ -26,6 +26,7 @@ mod secrets;
 mod serve;
 mod store;
 mod telemetry;
+mod terminal;
 mod threads;
 mod trace;
 mod trust;

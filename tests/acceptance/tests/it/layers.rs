@@ -121,6 +121,7 @@ const DOCUMENT: Layout = Layout {
     layers: &[
         "words",
         "diagnostic",
+        "halves",
         "json",
         "suggest",
         "writing",
