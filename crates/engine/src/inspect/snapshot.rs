@@ -83,6 +83,11 @@ fn names(names: &[Name]) -> Value {
 }
 
 impl StateSnapshot {
+    /// Returns whether this node, and no other, runs next.
+    pub fn is_next(&self, node: &str) -> bool {
+        matches!(self.next.as_slice(), [next] if &**next == node)
+    }
+
     /// Returns the reference to this state, as reads and edits at its checkpoint take it.
     pub fn state_ref(&self) -> StateRef {
         let at = match &self.checkpoint {
