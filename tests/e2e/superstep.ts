@@ -291,8 +291,11 @@ export const test = base.extend<{ app: Superstep }, { kept: Kept }>({
     await session.detach();
     const app = new Superstep(page, server, data);
     const errors: string[] = [];
-    page.on("pageerror", (error) => errors.push(error.message));
+    const note = (error: Error) => errors.push(error.message);
+    page.on("pageerror", note);
     await use(app);
+    // What the window still reads then is gone with the server.
+    page.off("pageerror", note);
     await app["server"].stop();
     rmSync(data, { recursive: true, force: true });
     expect(errors, "no error reached the page").toEqual([]);

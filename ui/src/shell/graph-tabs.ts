@@ -67,7 +67,8 @@ export async function showTab(graphId: string): Promise<boolean> {
 export async function showStart(): Promise<void> {
   try {
     await closeGraph();
-    useSession.getState().setAppInfo(await rpc("app.info", {}));
+    // Nobody waits for it: the graph that was left may be opened again meanwhile, and is to be closed before.
+    rpc("app.info", {}).then(useSession.getState().setAppInfo, showProblem);
   } catch (thrown) {
     showProblem(thrown);
   }

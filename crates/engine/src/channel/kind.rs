@@ -91,9 +91,7 @@ impl DeltaReducer {
             DeltaReducer::Messages => {
                 for write in writes {
                     let left = next.as_array().cloned().unwrap_or_default();
-                    next = messages::join(&left, write, UnknownRemoval::Ignored)?
-                        .list
-                        .into();
+                    next = messages::join(&left, write, UnknownRemoval::Ignored)?.list.into();
                 }
             }
         }

@@ -44,7 +44,10 @@ fn graph_of(case: &Json) -> Json {
             "destinations": if case["w"].is_null() { json!([]) } else { json!(["w"]) }}})
     };
     let mut nodes = Map::new();
-    nodes.insert("n".to_owned(), node(&format!("made.{}", case["function"].as_str().unwrap())));
+    nodes.insert(
+        "n".to_owned(),
+        node(&format!("made.{}", case["function"].as_str().unwrap())),
+    );
     let mut last = "n";
     if let Some(w) = case["w"].as_str() {
         nodes.insert("w".to_owned(), node(w));
@@ -118,11 +121,7 @@ fn state(value: &Json) -> Json {
     Json::Object(fields.map(|(key, value)| (key.clone(), shown(value))).collect())
 }
 
-async fn run(
-    graph: &Graph,
-    input: Input,
-    thread: &str,
-) -> (Vec<StreamEvent>, Result<RunResult, RunError>) {
+async fn run(graph: &Graph, input: Input, thread: &str) -> (Vec<StreamEvent>, Result<RunResult, RunError>) {
     let modes = [StreamMode::Custom, StreamMode::Messages];
     let mut run = graph.stream(input, RunConfig::on(thread).modes(modes));
     let mut events = Vec::new();
@@ -161,7 +160,9 @@ fn compare(
     // An answer that does not fit is an error there; here its question is asked again.
     let refused = record["error"] == "ValidationError" && record["asks"] != json!([]);
     if let (Some(error), false) = (record["error"].as_str(), refused) {
-        let found = done.as_ref().map_or_else(|error| format!("{error:?}"), |_| "no error".into());
+        let found = done
+            .as_ref()
+            .map_or_else(|error| format!("{error:?}"), |_| "no error".into());
         let class = error.strip_suffix("Error").unwrap_or(error);
         return match found.contains(class) {
             true => Ok(()),
@@ -169,12 +170,22 @@ fn compare(
         };
     }
     let done = done.as_ref().map_err(|error| format!("it failed: {error}"))?;
-    let asks = sorted(done.interrupts.iter().map(|asked| taken_apart(&asked.value)).collect());
+    let asks = sorted(
+        done.interrupts
+            .iter()
+            .map(|asked| taken_apart(&asked.value))
+            .collect(),
+    );
     let wanted = sorted(record["asks"].as_array().cloned().unwrap_or_default());
     if asks != wanted {
         return differs("questions", &wanted.into(), &asks.into());
     }
-    if refused && done.interrupts.iter().all(|asked| asked.value.get("refused").is_none()) {
+    if refused
+        && done
+            .interrupts
+            .iter()
+            .all(|asked| asked.value.get("refused").is_none())
+    {
         return Err("nobody is told that the answer was refused".to_owned());
     }
     let (customs, messages) = emitted(events);
@@ -218,7 +229,8 @@ async fn functions_do_what_langgraph_recorded() {
         let mut found = Ok(());
         for (place, record) in case["record"].as_array().unwrap().iter().enumerate() {
             let (events, done) = run(&graph, input(case, place, &waiting), name).await;
-            found = compare(name, record, &events, &done).map_err(|why| format!("{name}, run {place}: {why}"));
+            found =
+                compare(name, record, &events, &done).map_err(|why| format!("{name}, run {place}: {why}"));
             if found.is_err() {
                 break;
             }

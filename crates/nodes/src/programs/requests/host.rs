@@ -248,7 +248,11 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
     fn store(&mut self, id: u64, scope: u64, request: StoreRequest) {
         let store = self.context.store().cloned();
         self.stores.push(Box::pin(async move {
-            (id, scope, RequestOutcome::Reply(store::answer(store, request).await))
+            (
+                id,
+                scope,
+                RequestOutcome::Reply(store::answer(store, request).await),
+            )
         }));
     }
 
@@ -295,8 +299,9 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> RequestHost<'_, F> {
             Some(slot) => caller.call_at(slot, &task.sealed(), args),
             None => caller.call(&task, args),
         };
-        self.answers
-            .push(Box::pin(async move { (id, scope, RequestOutcome::Task(handle.await)) }));
+        self.answers.push(Box::pin(async move {
+            (id, scope, RequestOutcome::Task(handle.await))
+        }));
     }
 
     /// Notes which of a task's retry policies wants another attempt.
