@@ -4,6 +4,15 @@
 //! backend here is accepted by the engine's conformance suites (`superstep_suites`), not by review. The layout of the
 //! tables and what durability means are described in `docs/storage.md`, the store in `docs/store.md`.
 
+/// The programs of the pages, beside everything that this crate brings with it.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Storage;
+    #[doc = include_str!("../../engine/README.md")]
+    struct Engine;
+}
+
 mod backend;
 mod base;
 mod codec;
