@@ -37,6 +37,7 @@ READ_BY = {
     ],
     "src-tauri/": [("superstep-desktop", []), ("superstep-acceptance", []), "window"],
     "tauri.conf.json": [("superstep-desktop", []), "window"],
+    "tauri.dev.conf.json": [],
     "tests/attack/": [],
     "tests/e2e/": ["stories"],
     "tests/gate/": EVERYTHING,

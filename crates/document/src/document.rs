@@ -105,10 +105,10 @@ impl Document {
     /// ([`source`](Self::source)). The diagnostics are those that records cannot show any more (no JSON, members that
     /// stand twice); everything else is found by [`validate`](Self::validate).
     pub fn parse(text: &str) -> (Self, Vec<Diagnostic>) {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let parsed = json::parse(text).or_else(|error| {
-            match String::from_utf8(without_halves(text.as_bytes()).into_owned()) {
-                Ok(whole) if whole != text => json::parse(&whole),
+        let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let parsed = json::parse(unmarked).or_else(|error| {
+            match String::from_utf8(without_halves(unmarked.as_bytes()).into_owned()) {
+                Ok(whole) if whole != unmarked => json::parse(&whole),
                 _ => Err(error),
             }
         });

@@ -8,9 +8,9 @@
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../README.md")]
-    struct Storage;
+    struct StoragePage;
     #[doc = include_str!("../../engine/README.md")]
-    struct Engine;
+    struct EnginePage;
 }
 
 mod backend;

@@ -568,7 +568,10 @@ fn a_question_says_every_way_to_answer_and_who_may() {
         0,
         &["resume", "t", "--answer", r#"{"type":"edit","args":{"a":7}}"#],
     );
-    assert_eq!(edited.json()["messages"][2]["content"], "7");
+    assert_eq!(
+        edited.json()["messages"][2]["content"],
+        "A person changed the arguments of this call to {\"a\":7}.\n\n7"
+    );
     // Another model for the scripted one is asked for as any other is.
     let unknown = user
         .expect(1, &["run", &approval, "--input", input, "--model", "nobody::x"])

@@ -31,7 +31,7 @@ const WAITING: usize = 64;
 /// A connection over pipes.
 pub(super) struct LineTransport<W> {
     input: Arc<tokio::sync::Mutex<Option<W>>>,
-    requests: Arc<Mutex<UnansweredRequests>>,
+    requests: Arc<Mutex<OpenCalls>>,
     messages: mpsc::Receiver<ServerJsonRpcMessage>,
     /// Says that a request was sent whose answer is not waited for as long as others.
     discovers: mpsc::UnboundedSender<SentRequest>,
@@ -53,7 +53,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> LineTransport<W> {
         input: W,
         discover: Option<Duration>,
     ) -> Self {
-        let requests: Arc<Mutex<UnansweredRequests>> = Arc::default();
+        let requests: Arc<Mutex<OpenCalls>> = Arc::default();
         let (passed_on, messages) = mpsc::channel(WAITING);
         let (discovers, asked) = mpsc::unbounded_channel();
         let reader = LineReader {
@@ -111,7 +111,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleClient> for LineTrans
 
 /// Requests without an answer.
 #[derive(Debug, Default)]
-struct UnansweredRequests {
+struct OpenCalls {
     methods: HashMap<RequestId, String>,
     /// Answers that came and could not be read, and the requests that each may be of.
     lost: Vec<LostAnswer>,
@@ -123,7 +123,7 @@ struct LostAnswer {
     cause: String,
 }
 
-impl UnansweredRequests {
+impl OpenCalls {
     /// Notes what is sent; returns it if it is a request.
     fn note(&mut self, message: &ClientJsonRpcMessage) -> Option<SentRequest> {
         match message {
@@ -202,7 +202,7 @@ struct LineReader<R> {
     lines: BufReader<R>,
     line: Vec<u8>,
     too_long: Option<LongLine>,
-    requests: Arc<Mutex<UnansweredRequests>>,
+    requests: Arc<Mutex<OpenCalls>>,
     passed_on: mpsc::Sender<ServerJsonRpcMessage>,
 }
 

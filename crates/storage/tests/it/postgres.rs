@@ -268,7 +268,10 @@ async fn errors_say_what_to_do() {
         let coordination = reader.coordination().expect("is offered");
         coordination.changes().await.expect("is no error")
     };
+    // What was stored above is reported a moment later, at the latest when its saver is dropped.
+    drop(saver);
     let before = changes().await.expect("may be read");
+    let saver = open(&url).await;
     Draft::after(&made[1], id(4))
         .store(&saver, "t", "")
         .await

@@ -222,9 +222,7 @@ impl OpenDocument {
             recovered_at: state.recovered_at.clone(),
             sample_input,
             readme,
-            text: (state.document.source())
-                .filter(|_| conflict::diagnostic(&state.document).is_none())
-                .map(str::to_owned),
+            text: state.text().map(str::to_owned),
         }
     }
 
@@ -323,6 +321,12 @@ impl DocumentState {
         found
     }
 
+    /// Returns the text of a file that is no graph. Of one with conflict marks the sides are known, and a patch joins them.
+    fn text(&self) -> Option<&str> {
+        let has_marks = self.of_text.iter().any(|found| found.code == "conflict-marks");
+        self.document.source().filter(|_| !has_marks)
+    }
+
     fn unsaved(&self, id: &str, instance: &str) -> Unsaved {
         Unsaved {
             graph_id: id.to_owned(),
@@ -401,16 +405,15 @@ impl Workbench {
             at: op.at.map(|at| at as usize),
         });
         let patch = Patch { ops: ops.collect() };
-        self.change(&open, Some(request.base_rev), |document| {
-            // Of a file with conflict marks the sides are known, and a patch joins them.
-            if document.source().is_some() && conflict::diagnostic(document).is_none() {
+        self.change_open(&open, Some(request.base_rev), |state| {
+            if state.text().is_some() {
                 return Err(Problem::new(
                     "not-a-graph",
                     text!("The file is no graph, so there is nothing to edit in it."),
                 )
                 .remedy(text!("Correct its text, or make a new graph.")));
             }
-            document.apply(&patch).map(|_| ()).map_err(|error| {
+            state.document.apply(&patch).map(|_| ()).map_err(|error| {
                 Problem::new(error.code(), error.to_string())
                     .remedy(text!("The graph is loaded again; repeat the edit."))
             })

@@ -7,7 +7,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::OpenDocument;
-use super::conflict;
 use super::opening::{graph_file, of_file, read_text};
 use crate::Workbench;
 use crate::base::blocking;
@@ -172,8 +171,7 @@ impl Workbench {
         let (text, hash, rev, old_path, disk, old_slot, before) = {
             let state = open.state.lock();
             // Of no graph only the text is saved, and of marks that nobody has resolved nothing.
-            let is_text =
-                state.document.source().is_some() && conflict::diagnostic(&state.document).is_none();
+            let is_text = state.text().is_some();
             if !is_text && !state.document.is_graph() {
                 return Err(Problem::new(
                     "unreadable-file",
