@@ -405,7 +405,7 @@ impl Workbench {
             at: op.at.map(|at| at as usize),
         });
         let patch = Patch { ops: ops.collect() };
-        self.change_open(&open, Some(request.base_rev), |state| {
+        self.change(&open, Some(request.base_rev), |state| {
             if state.text().is_some() {
                 return Err(Problem::new(
                     "not-a-graph",
@@ -434,7 +434,7 @@ impl Workbench {
             move || opening::of_file(&text)
         })
         .await?;
-        self.change_open(&open, Some(request.base_rev), |state| {
+        self.change(&open, Some(request.base_rev), |state| {
             if state.document.source().is_none() {
                 return Err(Problem::new(
                     "conflict",
@@ -451,16 +451,6 @@ impl Workbench {
 
     /// Changes a document in one revision and sees to its autosave.
     async fn change(
-        self: &Arc<Self>,
-        open: &Arc<OpenDocument>,
-        base_rev: Option<u32>,
-        edit: impl FnOnce(&mut Document) -> Result<(), Problem>,
-    ) -> Result<Applied, Problem> {
-        self.change_open(open, base_rev, |state| edit(&mut state.document))
-            .await
-    }
-
-    async fn change_open(
         self: &Arc<Self>,
         open: &Arc<OpenDocument>,
         base_rev: Option<u32>,

@@ -345,7 +345,7 @@ impl Workbench {
         };
         // The way back from going back.
         let _ = blocking(move || slot.keep(&current)).await;
-        self.change_open(&open, None, |state| {
+        self.change(&open, None, |state| {
             (state.document, state.of_text) = (restored, of_text);
             Ok(())
         })
