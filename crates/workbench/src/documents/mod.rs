@@ -24,7 +24,7 @@ pub(crate) mod versions;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 use superstep_document::{Document, Patch, PatchOp};
@@ -39,7 +39,7 @@ use crate::session::{Origin, RanOn, disabled_in, name_of};
 use crate::wire::RunModels;
 use crate::wire::{
     AppEvent, Applied, ApplyPatch, Diagnostic, DynamicTargets, GraphView, Json, Problem, ProblemTexts,
-    Record, Severity, WriteText,
+    Record, Severity,
 };
 use superstep_document::text;
 
@@ -89,10 +89,24 @@ struct DocumentState {
     /// The text that the first change since the last save replaced, until it is among the earlier versions.
     before: Option<String>,
     last_autosave: Option<Instant>,
-    file: outside::FileLook,
+    file: FileLook,
     /// Why the last autosave failed; shown among the problems until one succeeds.
     unkept: Option<Problem>,
     closed: bool,
+}
+
+/// Time of the last change and size of a file.
+type Stamp = (SystemTime, u64);
+
+/// The user's file as it was looked at last.
+#[derive(Debug, Default)]
+struct FileLook {
+    /// Of the content that was read or written here.
+    known: Option<Stamp>,
+    /// Of a content that was not read yet: a program may be writing it.
+    coming: Option<Stamp>,
+    /// Another program has written it, and there are changes here that are not in it.
+    is_other: bool,
 }
 
 /// Results of checking a document.
@@ -417,34 +431,6 @@ impl Workbench {
                 Problem::new(error.code(), error.to_string())
                     .remedy(text!("The graph is loaded again; repeat the edit."))
             })
-        })
-        .await
-    }
-
-    /// Takes over the text that a person made of a file that is no graph. It is one when it is saved.
-    pub(crate) async fn graph_write_text(self: &Arc<Self>, request: WriteText) -> Result<Applied, Problem> {
-        let open = self.document(&request.graph_id)?;
-        if request.text.len() as u64 > superstep_nodes::files::LARGEST_GRAPH {
-            return Err(Problem::invalid(text!("The text is larger than 64 MB."))
-                .remedy(text!("Shorten it, or edit the file in another program.")));
-        }
-        let text = request.text;
-        let (_, of_text) = blocking({
-            let text = text.clone();
-            move || opening::of_file(&text)
-        })
-        .await?;
-        self.change(&open, Some(request.base_rev), |state| {
-            if state.document.source().is_none() {
-                return Err(Problem::new(
-                    "conflict",
-                    text!("The file is a graph, which has no text of its own here."),
-                )
-                .remedy(text!("The graph is loaded again; repeat the edit.")));
-            }
-            state.document = Document::text_only(&text);
-            state.of_text = of_text;
-            Ok(())
         })
         .await
     }

@@ -13,7 +13,9 @@ use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
 use crate::documents::autosave::{AutosaveSlot, Unsaved};
 use crate::session::name_of;
-use crate::wire::{GraphRef, GraphView, InsideView, NewGraph, NodeRef, OpenGraph, Problem, ReadInside};
+use crate::wire::{
+    Applied, GraphRef, GraphView, InsideView, NewGraph, NodeRef, OpenGraph, Problem, ReadInside, WriteText,
+};
 use superstep_document::text;
 use superstep_nodes::document_hash;
 
@@ -246,6 +248,34 @@ impl Workbench {
         open.state.lock().take_file(&text);
         self.check_open(&open).await?;
         Ok(open.view())
+    }
+
+    /// Takes over the text that a person made of a file that is no graph. It is one when it is saved.
+    pub(crate) async fn graph_write_text(self: &Arc<Self>, request: WriteText) -> Result<Applied, Problem> {
+        let open = self.document(&request.graph_id)?;
+        if request.text.len() as u64 > superstep_nodes::files::LARGEST_GRAPH {
+            return Err(Problem::invalid(text!("The text is larger than 64 MB."))
+                .remedy(text!("Shorten it, or edit the file in another program.")));
+        }
+        let text = request.text;
+        let (_, of_text) = blocking({
+            let text = text.clone();
+            move || of_file(&text)
+        })
+        .await?;
+        self.change(&open, Some(request.base_rev), |state| {
+            if state.document.source().is_none() {
+                return Err(Problem::new(
+                    "conflict",
+                    text!("The file is a graph, which has no text of its own here."),
+                )
+                .remedy(text!("The graph is loaded again; repeat the edit.")));
+            }
+            state.document = Document::text_only(&text);
+            state.of_text = of_text;
+            Ok(())
+        })
+        .await
     }
 
     /// Returns the document that a thread ran: open, in its file, or a draft in the autosave folder.

@@ -2,7 +2,6 @@
 //! run. A graph without changes of its own is read again; one with changes says so, and saving joins them.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use superstep_nodes::document_hash;
 
@@ -11,20 +10,6 @@ use super::{DocumentState, OpenDocument};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
-
-/// Time of the last change and size of a file.
-type Stamp = (SystemTime, u64);
-
-/// The user's file as it was looked at last.
-#[derive(Debug, Default)]
-pub(super) struct FileLook {
-    /// Of the content that was read or written here.
-    known: Option<Stamp>,
-    /// Of a content that was not read yet: a program may be writing it.
-    coming: Option<Stamp>,
-    /// Another program has written it, and there are changes here that are not in it.
-    pub(super) is_other: bool,
-}
 
 impl DocumentState {
     /// Takes what the file holds; the document is a saved one then.
