@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::Value;
 use superstep::value::Object;
 
-use super::wire;
+use super::wire::halves;
 
 /// A piece of an answer that is on its way.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -68,7 +68,7 @@ impl ToolCall {
             Json::Null => Ok(json!({})),
             // A tool without arguments is often called with nothing.
             Json::String(text) if text.trim().is_empty() => Ok(json!({})),
-            Json::String(text) => match wire::read_replaced(&text) {
+            Json::String(text) => match halves::read_replaced(&text) {
                 Ok(json @ Json::Object(_)) => Ok(json),
                 Ok(_) => Err((text, "the arguments are no JSON object".to_owned())),
                 Err(e) => Err((text, format!("the arguments are no JSON: {e}"))),

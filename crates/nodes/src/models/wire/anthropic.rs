@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{CallDelta, WirePart, field_of, number_of, text_of, unknown};
+use super::calls::CallDelta;
+use super::part::{WirePart, field_of, number_of, text_of, unknown};
 use crate::models::answer::TokenUsage;
 
 /// Most blocks that are open at the same time.

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value as Json;
 
 use super::halves::{self, Joiner};
-use crate::models::CallPiece;
+use crate::models::answer::CallPiece;
 
 /// Most calls of one answer.
 pub(in crate::models) const MAX_CALLS: usize = 256;

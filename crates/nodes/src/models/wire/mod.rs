@@ -5,22 +5,23 @@ mod anthropic;
 mod calls;
 mod frames;
 mod gemini;
-mod halves;
+pub(super) mod halves;
 mod ollama;
 mod openai;
+mod part;
 
 use genai::adapter::AdapterKind;
 use serde_json::Value as Json;
 
-use super::answer::TokenUsage;
 use anthropic::AnthropicDecoder;
-pub(super) use calls::{CallDelta, CallGatherer, GatheredCall, MAX_CALLS};
+pub(super) use calls::{CallGatherer, GatheredCall, MAX_CALLS};
 pub(super) use frames::{Frame, FrameReader, Framing, MAX_FRAME};
 use gemini::GeminiDecoder;
 pub(crate) use halves::read_replaced;
 pub(super) use halves::{Joiner, unmarked, unmarked_json};
 use ollama::OllamaDecoder;
 use openai::OpenAiDecoder;
+pub(super) use part::WirePart;
 
 /// A protocol of model servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,31 +80,6 @@ impl WireForm {
             _ => Framing::Events,
         }
     }
-}
-
-/// Meaning of a part of a frame.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum WirePart {
-    /// More of the text.
-    Text(String),
-    /// More of the reasoning.
-    Reasoning(String),
-    /// More of a call.
-    Call(CallDelta),
-    /// Signed or encrypted reasoning, whole.
-    Thinking(Json),
-    /// Tokens so far.
-    Usage(TokenUsage),
-    /// The model that answers.
-    Model(String),
-    /// Why the answer ends.
-    Stop(String),
-    /// The answer has ended.
-    Done,
-    /// Something that this version does not know.
-    Unknown(String),
-    /// The server failed in the middle of its answer.
-    Failure(Json),
 }
 
 /// Reader of one answer's frames.
@@ -180,37 +156,4 @@ impl Decoder {
             }
         }
     }
-}
-
-/// Takes the text of a field.
-fn text_of(json: &mut Json, name: &str) -> Option<String> {
-    match json.get_mut(name)?.take() {
-        Json::String(text) if !text.is_empty() => Some(text),
-        _ => None,
-    }
-}
-
-/// Takes a field that has a value.
-fn field_of(json: &mut Json, name: &str) -> Option<Json> {
-    let value = json.get_mut(name)?.take();
-    (!value.is_null()).then_some(value)
-}
-
-/// Reads a number of tokens or an index, whichever way a server writes it.
-fn number_of(json: Option<&Json>) -> Option<u64> {
-    match json? {
-        Json::Number(number) => number.as_u64().or_else(|| {
-            let float = number.as_f64()?;
-            // Larger ones are no counts.
-            (float >= 0.0 && float < 9e15 && float.fract() == 0.0).then_some(float as u64)
-        }),
-        Json::String(text) => text.trim().parse().ok(),
-        _ => None,
-    }
-}
-
-/// Names something unknown, as short as a line of a log should be.
-fn unknown(what: &str, name: &str) -> WirePart {
-    let name: String = name.chars().take(60).collect();
-    WirePart::Unknown(format!("{what} `{name}`"))
 }

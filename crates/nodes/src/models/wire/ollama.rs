@@ -2,7 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{CallDelta, WirePart, field_of, number_of, text_of};
+use super::calls::CallDelta;
+use super::halves;
+use super::part::{WirePart, field_of, number_of, text_of};
 use crate::models::answer::TokenUsage;
 
 /// Decoder of lines.
@@ -54,7 +56,7 @@ impl OllamaDecoder {
         let name = text_of(&mut function, "name")?;
         let whole = match field_of(&mut function, "arguments") {
             // Models answer with JSON in a text, too.
-            Some(Json::String(text)) => super::read_replaced(&text).unwrap_or(Json::String(text)),
+            Some(Json::String(text)) => halves::read_replaced(&text).unwrap_or(Json::String(text)),
             Some(args) => args,
             None => json!({}),
         };

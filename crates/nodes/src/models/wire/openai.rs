@@ -3,7 +3,8 @@
 use genai::adapter::AdapterKind;
 use serde_json::Value as Json;
 
-use super::{CallDelta, WirePart, field_of, number_of, text_of, unknown};
+use super::calls::CallDelta;
+use super::part::{WirePart, field_of, number_of, text_of, unknown};
 use crate::models::answer::TokenUsage;
 
 /// Decoder of chunks.
