@@ -34,13 +34,13 @@ test("an expression offers what the types say, and says quietly what cannot be m
   await app.status("done");
   await app.id("use-design").click();
 
-  // A number is never equal to a text: said, and nothing is stopped by it.
+  // A number is never equal to a text: said, also among the problems, and nothing is stopped by it.
   await page.keyboard.press("Control+Shift+o");
   await app.id("outline-edge-fill->other").click();
   const notice = app.id("type-notice");
   await expect(notice).toHaveText('state.count (whole number) and "3" (text) are of different types and never equal.');
   await app.picture("type-notice", ["light", "dark"]);
-  await expect(page.getByText("No problems")).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Warning.*never equal/ })).toBeVisible();
   const condition = app.id("inspector").locator(".cm-content").first();
   await condition.click();
   await page.keyboard.press("Control+a");
