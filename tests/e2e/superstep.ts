@@ -70,6 +70,8 @@ export class Superstep {
     const address = new URL(this.server.url);
     address.search = query;
     await this.page.goto(address.href);
+    // Keys that come before the window is there are lost.
+    await expect(this.id("shell")).toBeVisible();
   }
 
   /** Kills the server without warning and starts it again on the same data. */
@@ -165,7 +167,7 @@ export class Superstep {
 
   /** Does what the command palette finds first for the words. Letters that come before it is there go to the canvas. */
   async command(words: string): Promise<void> {
-    // Keys that come before the window is there are lost.
+    // After a reload, too.
     await expect(this.id("shell")).toBeVisible();
     await this.page.keyboard.press("Control+k");
     await expect(this.id("command-palette").getByRole("combobox")).toBeFocused();
