@@ -344,6 +344,17 @@ mod tests {
 
     use super::super::SqliteSaver;
     use super::super::writer::{Job, WhenLocked};
+    use super::{Lease, Queue};
+
+    /// Takes the writer as soon as nobody has it: the thread gives an answer before it puts the writer back.
+    fn wait_for_writer(queue: &Queue) -> Lease<'_> {
+        loop {
+            if let Some(lease) = queue.take(&mut queue.state.lock()) {
+                return lease;
+            }
+            std::thread::yield_now();
+        }
+    }
 
     #[tokio::test]
     async fn a_commit_of_another_program_is_seen_while_the_writer_is_at_work() {
@@ -358,10 +369,7 @@ mod tests {
             .expect("a database that is written");
         let look = || saver.connections.changes().expect("a look");
         let idle = look();
-        let mut state = queue.state.lock();
-        let lease = queue.take(&mut state);
-        drop(state);
-        assert!(lease.is_some(), "nobody else writes");
+        let lease = wait_for_writer(&queue);
         assert_eq!((look(), look()), (idle, idle), "nothing was changed");
         other
             .execute_batch("CREATE TABLE another_program (n)")
@@ -388,9 +396,7 @@ mod tests {
         let idle = look();
         // One before the writer is found at work, one while it is.
         Draft::root(id(1)).store(&saver, "a", "").await.expect("stores");
-        let mut state = queue.state.lock();
-        let mut lease = queue.take(&mut state).expect("nobody else writes");
-        drop(state);
+        let mut lease = wait_for_writer(&queue);
         assert_eq!((look(), look()), (idle, idle), "it had committed before");
         let (answer, mut outcome) = oneshot::channel();
         let job = Job::Commits(vec![Commit {
