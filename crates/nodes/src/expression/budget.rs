@@ -4,12 +4,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Write};
-use std::time::Instant;
 
 use minijinja::value::{Value as Jinja, ValueKind};
 use minijinja::{Error as JinjaError, ErrorKind};
 
 use superstep::NodeContext;
+
+use crate::base::processor::ThreadClock;
 
 use super::jinja_value;
 use super::limits::{DEEPEST, ITEMS, LARGEST_LIST, LARGEST_TEXT, LONGEST_TIME, READ, TEXTS};
@@ -17,8 +18,8 @@ use super::limits::{DEEPEST, ITEMS, LARGEST_LIST, LARGEST_TEXT, LONGEST_TIME, RE
 thread_local! {
     static LEFT: Cell<(usize, usize)> = const { Cell::new((TEXTS, ITEMS)) };
     static TO_READ: Cell<usize> = const { Cell::new(READ) };
-    /// The run that an evaluation belongs to, when it began, and how often something was taken since the last look.
-    static RUN: RefCell<Option<(Option<NodeContext>, Instant)>> = const { RefCell::new(None) };
+    /// The run that an evaluation belongs to, what it has taken of the processor, and how much was taken since the last look.
+    static RUN: RefCell<Option<(Option<NodeContext>, ThreadClock)>> = const { RefCell::new(None) };
     static TAKEN: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -31,7 +32,7 @@ pub(super) const STOPPED: &str = "the run was stopped";
 pub(super) fn within<T>(run: Option<&NodeContext>, work: impl FnOnce() -> T) -> T {
     let before = LEFT.replace((TEXTS, ITEMS));
     let to_read = TO_READ.replace(READ);
-    let outer = RUN.replace(Some((run.cloned(), Instant::now())));
+    let outer = RUN.replace(Some((run.cloned(), ThreadClock::start())));
     let done = work();
     RUN.set(outer);
     TO_READ.set(to_read);
@@ -51,7 +52,7 @@ fn glance(work: usize) -> Result<(), JinjaError> {
     TAKEN.set(0);
     RUN.with_borrow(|run| match run {
         Some((Some(run), _)) if run.is_cancelled() => Err(over(STOPPED.to_owned())),
-        Some((_, began)) if began.elapsed() > LONGEST_TIME => Err(JinjaError::from(ErrorKind::OutOfFuel)),
+        Some((_, clock)) if clock.elapsed() > LONGEST_TIME => Err(JinjaError::from(ErrorKind::OutOfFuel)),
         _ => Ok(()),
     })
 }

@@ -25,7 +25,7 @@ pub(super) const LARGEST_LIST: usize = jinja_value::MAX_VALUES;
 pub(super) const TEXTS: usize = 256 * 1024 * 1024;
 /// Bytes of texts that an evaluation may look through for a place, a length or a difference: about a second.
 pub(super) const READ: usize = 1024 * 1024 * 1024;
-/// Longest time of one evaluation, on a machine on which its work takes that long.
+/// Longest processor time of one evaluation.
 pub(super) const LONGEST_TIME: Duration = Duration::from_secs(10);
 /// Items of all lists together, and items that are walked through.
 pub(super) const ITEMS: usize = 10_000_000;
