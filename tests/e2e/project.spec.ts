@@ -321,6 +321,8 @@ test("commits of a graph's file are versions: shown, compared and restored", asy
   await app.picture("versions-of-git", ["light", "dark"]);
   await commits.nth(2).getByRole("button", { name: /^Restore/ }).click();
   await expect(app.node("extra")).toHaveCount(0);
+  // While the comparison is open, keys are its own.
+  await expect(page.getByRole("dialog")).toHaveCount(0);
   await page.keyboard.press("Control+z");
   await expect(app.node("extra")).toBeVisible();
 

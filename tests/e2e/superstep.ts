@@ -149,7 +149,7 @@ export class Superstep {
     await this.page.keyboard.press("Enter");
     // Another graph may be shown until then, with nodes of the same names.
     const { name } = JSON.parse(readFileSync(file, "utf8")) as { name?: unknown };
-    if (typeof name === "string") await expect(this.id("graph-name")).toHaveText(name);
+    if (typeof name === "string") await expect(this.id("graph-name")).toHaveText(name, { timeout: 60_000 });
     await expect(this.id("canvas")).toBeVisible();
   }
 

@@ -277,6 +277,12 @@ test("nodes are dragged on the grid that is set, and with Alt off it", async ({ 
     await page.mouse.move(at.x + x, at.y + y, { steps: 5 });
     await page.mouse.up();
     if (alt) await page.keyboard.up("Alt");
+    // It has come to where the pointer is, but for the grid.
+    const left = async () => {
+      const now = await centre(app, "node-name-last");
+      return Math.hypot(now.x - at.x - x, now.y - at.y - y);
+    };
+    await expect.poll(left).toBeLessThan(24);
   };
   await dragBy(61, 47, false);
   await expect.poll(async () => (await place()).map((value) => Math.abs(value % 24))).toEqual([0, 0]);

@@ -250,28 +250,31 @@ async fn goes_on(saver: &dyn Checkpointer) -> Outcome {
     let (a, begin) = first("t");
     saver.commit(with(one.take(), begin)).await?;
     tokio::time::sleep(SHORT + SHORT / 4).await;
-    saver.commit(with(one.hold(), next("t", &a, 2).1)).await?;
+    // Long enough for the next commit on a busy machine.
+    saver
+        .commit(with(one.lasting(LONG).hold(), next("t", &a, 2).1))
+        .await?;
     is_busy(saver.commit(with(run("two").take(), nothing("t"))).await, "one")?;
     numbered(saver, "t", 1).await
 }
 
 async fn prolongs(saver: &dyn Checkpointer) -> Outcome {
-    let one = run("one").lasting(2 * SHORT);
-    let (mut last, begin) = first("t");
-    saver.commit(with(one.take(), begin)).await?;
-    for n in 2..6 {
-        tokio::time::sleep(SHORT).await;
-        let shown = match n % 2 {
-            0 => nothing("t"),
-            _ => {
-                let (checkpoint, commit) = next("t", &last, n);
-                last = checkpoint;
-                commit
-            }
+    for thread in ["t", "nothing"] {
+        let one = run("one").lasting(SHORT);
+        let (last, begin) = first(thread);
+        saver.commit(with(one.take(), begin)).await?;
+        let shown = match thread {
+            "t" => next(thread, &last, 2).1,
+            _ => nothing(thread),
         };
-        saver.commit(with(one.hold(), shown)).await?;
+        saver.commit(with(one.lasting(LONG).hold(), shown)).await?;
+        tokio::time::sleep(SHORT + SHORT / 4).await;
+        is_busy(
+            saver.commit(with(run("two").take(), nothing(thread))).await,
+            "one",
+        )?;
     }
-    is_busy(saver.commit(with(run("two").take(), nothing("t"))).await, "one")
+    Ok(())
 }
 
 async fn empty(saver: &dyn Checkpointer) -> Outcome {

@@ -14,7 +14,8 @@ use crate::User;
 const SOON: Duration = Duration::from_secs(120);
 
 pub(crate) fn talk() -> Json {
-    let words: Vec<String> = (0..100).map(|n| format!("word{n}")).collect();
+    // More than a busy machine gets through before it is stopped.
+    let words: Vec<String> = (0..1000).map(|n| format!("word{n}")).collect();
     json!({
         "format": "superstep/1",
         "name": "Talk",
