@@ -1,11 +1,10 @@
 import { defineConfig } from "@playwright/test";
 
-// Debian's Chromium, one worker unless told otherwise. Each story has a server, a data folder and a window of its own, but not
-// all of them pass beside another one yet: SUPERSTEP_WORKERS=2 shows which.
+// Debian's Chromium, two workers unless told otherwise. Each story has a server, a data folder and a window of its own.
 export default defineConfig({
   testDir: ".",
   testMatch: "*.spec.ts",
-  workers: Number(process.env.SUPERSTEP_WORKERS ?? 1),
+  workers: Number(process.env.SUPERSTEP_WORKERS ?? 2),
   fullyParallel: true,
   // A busy machine is slow, not wrong: a story takes up to a minute on a quiet one.
   timeout: 300_000,
