@@ -127,30 +127,48 @@ impl AutosaveSlot {
             .find(|unsaved| !here.is_other_alive(&unsaved.instance))
     }
 
-    /// Writes this program's unsaved changes. Those of another one that lives stay; what a dead one left becomes a copy.
+    /// Keeps the unsaved changes of a file as a copy, unless they are of this document, or the same as its text.
+    fn keep_replaced(
+        &self,
+        path: &Path,
+        graph_id: &str,
+        here: &Instance,
+        text: Option<&str>,
+    ) -> io::Result<()> {
+        let Some(there) = unsaved_in(path) else {
+            return Ok(());
+        };
+        let is_same = there.graph_id == graph_id && there.instance == here.id();
+        match is_same || Some(&*there.text) == text {
+            true => Ok(()),
+            false => self.keep(&there.text),
+        }
+    }
+
+    /// Writes the unsaved changes of a document. Those of another program that lives stay; what a dead one left, or a
+    /// document that was closed with them, becomes a copy.
     pub(crate) fn write_unsaved(&self, unsaved: &Unsaved, here: &Instance) -> io::Result<()> {
         let plain = self.dir.join(UNSAVED);
         let own = self.dir.join(format!("unsaved-{}.json", here.id()));
         let text = serde_json::to_vec(unsaved)?;
-        match unsaved_in(&plain).filter(|there| there.instance != unsaved.instance) {
-            Some(there) if here.is_other_alive(&there.instance) => return files::write_atomic(&own, &text),
-            Some(there) if there.text != unsaved.text => self.keep(&there.text)?,
-            _ => {}
+        let keep = |path| self.keep_replaced(path, &unsaved.graph_id, here, Some(&unsaved.text));
+        keep(&own)?;
+        if unsaved_in(&plain).is_some_and(|there| here.is_other_alive(&there.instance)) {
+            return files::write_atomic(&own, &text);
         }
+        keep(&plain)?;
         files::write_atomic(&plain, &text)?;
         removed(&own)
     }
 
-    /// Removes this program's unsaved changes. Those of another one that lives stay; what a dead one left becomes a copy.
-    pub(crate) fn clear_unsaved(&self, here: &Instance) -> io::Result<()> {
+    /// Removes the unsaved changes of a document. Those of another program that lives stay; what a dead one left, or a
+    /// document that was closed with them, becomes a copy.
+    pub(crate) fn clear_unsaved(&self, graph_id: &str, here: &Instance) -> io::Result<()> {
         for (path, unsaved) in self.all_unsaved() {
-            if here.is_other_alive(&unsaved.instance) {
-                continue;
+            if !here.is_other_alive(&unsaved.instance) {
+                self.keep_replaced(&path, graph_id, here, None)?;
+                removed(&path)?;
             }
-            if unsaved.instance != here.id() {
-                self.keep(&unsaved.text)?;
-            }
-            removed(&path)?;
         }
         Ok(())
     }
@@ -411,7 +429,7 @@ mod tests {
         let slot = AutosaveSlot::of_path(&root.path().join("autosave"), Path::new("/g/one.json"));
         let write = |here: &Instance, text: &str, saved_at: &str| {
             let unsaved = Unsaved {
-                graph_id: "graph-1".into(),
+                graph_id: format!("graph of {}", here.id()),
                 path: Some("/g/one.json".into()),
                 saved_at: saved_at.into(),
                 base: None,
@@ -426,7 +444,8 @@ mod tests {
         write(&one, "one again", "3");
         assert_eq!(left(&one).as_deref(), Some("one again"));
         assert_eq!(left(&two).as_deref(), Some("two"));
-        slot.clear_unsaved(&one).unwrap();
+        slot.clear_unsaved(&format!("graph of {}", one.id()), &one)
+            .unwrap();
         assert_eq!(left(&one), None);
         assert_eq!(
             left(&two).as_deref(),
@@ -438,7 +457,8 @@ mod tests {
         drop(two);
         let three = Instance::enter(root.path()).unwrap();
         assert_eq!(left(&three).as_deref(), Some("two"));
-        slot.clear_unsaved(&one).unwrap();
+        slot.clear_unsaved(&format!("graph of {}", one.id()), &one)
+            .unwrap();
         assert_eq!(left(&three), None);
         let copies: Vec<_> = slot
             .copies()
@@ -446,6 +466,11 @@ mod tests {
             .filter_map(|copy| slot.read_copy(&copy.id()))
             .collect();
         assert_eq!(copies, ["two"]);
+        // What a document was closed with is a copy when another one of the same file is saved.
+        write(&three, "three", "5");
+        slot.clear_unsaved("graph of another window", &three).unwrap();
+        let newest = slot.copies().remove(0);
+        assert_eq!(slot.read_copy(&newest.id()).as_deref(), Some("three"));
     }
 
     #[test]
@@ -477,7 +502,7 @@ mod tests {
         let here = Instance::enter(data.path()).unwrap();
         let slot = AutosaveSlot::of_path(root.path(), Path::new("/g/one.json"));
         assert!(slot.read_unsaved().is_none());
-        slot.clear_unsaved(&here).unwrap();
+        slot.clear_unsaved("graph-1", &here).unwrap();
         let unsaved = Unsaved {
             graph_id: "graph-1".into(),
             path: Some("/g/one.json".into()),
@@ -499,7 +524,7 @@ mod tests {
                 .is_none()
         );
         assert_eq!(AutosaveSlot::all(root.path()).len(), 1);
-        slot.clear_unsaved(&here).unwrap();
+        slot.clear_unsaved("graph-1", &here).unwrap();
         assert!(slot.read_unsaved().is_none());
         slot.keep("{}").unwrap();
         slot.remove().unwrap();

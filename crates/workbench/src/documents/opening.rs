@@ -47,7 +47,8 @@ impl Workbench {
             .flatten()
             .filter(|text| unsaved.base.as_ref() == Some(&Fingerprint::of(text)))
             .map(|text| document_hash(&Document::parse(text).0));
-        let id = if path.is_none() {
+        let is_draft = path.is_none();
+        let id = if is_draft {
             unsaved.graph_id
         } else {
             new_id("graph")
@@ -60,7 +61,8 @@ impl Workbench {
                 slot,
                 rev: 1,
                 saved_rev: 0,
-                autosaved_rev: 1,
+                // Those of a file are kept again, as changes of this program.
+                autosaved_rev: u32::from(is_draft),
                 disk: unsaved.base,
                 disk_hash,
                 of_text,
@@ -159,7 +161,15 @@ impl Workbench {
         let this = self.clone();
         // One opening at a time, so that a path asked for twice at once is opened once.
         let _opening = self.opening.lock().await;
-        blocking(move || this.open_path(&graph_file(&request.path)?)).await?
+        let view = blocking(move || this.open_path(&graph_file(&request.path)?)).await??;
+        // What a program left that is gone would be a mere version as soon as another one saves.
+        if view.recovered_at.is_some()
+            && let Some(open) = self.documents.get(&view.graph_id)
+        {
+            // When that fails, it is shown among the problems.
+            let _ = self.autosave(&open).await;
+        }
+        Ok(view)
     }
 
     fn open_path(&self, path: &Path) -> Result<GraphView, Problem> {
@@ -235,12 +245,14 @@ impl Workbench {
             Problem::new("path-needed", text!("The graph has no file yet."))
                 .remedy(text!("Choose where to save it."))
         })?;
-        let instance = self.instance.clone();
+        let (graph_id, instance) = (open.id.clone(), self.instance.clone());
         let text = blocking(move || {
             let text = read_text(&path)?.ok_or_else(|| {
                 Problem::file(text!("open"), &path, &io::Error::from(io::ErrorKind::NotFound))
             })?;
-            let kept = slot.keep(&current).and_then(|()| slot.clear_unsaved(&instance));
+            let kept = slot
+                .keep(&current)
+                .and_then(|()| slot.clear_unsaved(&graph_id, &instance));
             kept.map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
             Ok::<_, Problem>(text)
         })

@@ -52,6 +52,7 @@ struct NewFile {
     drafted: bool,
     slot: AutosaveSlot,
     old_slot: AutosaveSlot,
+    graph_id: String,
     instance: Arc<Instance>,
 }
 
@@ -78,8 +79,10 @@ impl NewFile {
                     .remedy(text!("Choose another name, or write over it."))
                 });
             }
+            // What nobody here has read is written over only when it can be gone back to.
             if !known {
-                let _ = self.slot.keep(&there);
+                (self.slot.keep(&there))
+                    .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
             }
         }
         // The autosave of the first change would have kept it; the save came before.
@@ -96,7 +99,7 @@ impl NewFile {
         if self.drafted {
             let _ = self.old_slot.remove();
         } else if !self.same_place {
-            let _ = self.old_slot.clear_unsaved(&self.instance);
+            let _ = self.old_slot.clear_unsaved(&self.graph_id, &self.instance);
             // They lead to what is now in the other file.
             let _ = self.old_slot.clear_steps();
         }
@@ -213,6 +216,7 @@ impl Workbench {
             drafted: old_path.is_none(),
             slot: slot.clone(),
             old_slot,
+            graph_id: open.id.clone(),
             instance: self.instance.clone(),
         };
         // What was no graph may have become one.
@@ -241,8 +245,8 @@ impl Workbench {
         // Elsewhere a folder that nodes name may be missing. The file is written, whatever comes of this.
         let _ = self.check_open(&open).await;
         if clean {
-            let instance = self.instance.clone();
-            let _ = blocking(move || slot.clear_unsaved(&instance)).await;
+            let (graph_id, instance) = (open.id.clone(), self.instance.clone());
+            let _ = blocking(move || slot.clear_unsaved(&graph_id, &instance)).await;
         }
         match &old_path {
             None => self.ledger.moved(&open.id, &path.to_string_lossy())?,
@@ -267,13 +271,13 @@ impl Workbench {
                 state.closed = true;
                 (state.slot.clone(), state.path.is_none())
             };
-            let instance = self.instance.clone();
+            let (graph_id, instance) = (open.id.clone(), self.instance.clone());
             blocking(move || {
                 if draft {
                     slot.remove()
                 } else {
                     let _ = slot.clear_steps();
-                    slot.clear_unsaved(&instance)
+                    slot.clear_unsaved(&graph_id, &instance)
                 }
             })
             .await?

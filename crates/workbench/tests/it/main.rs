@@ -34,6 +34,7 @@ mod rules;
 mod runs;
 mod saving;
 mod search;
+mod sequences;
 mod snapshots;
 mod steps;
 mod task;
