@@ -27,8 +27,11 @@ impl Instance {
         let dir = data_dir.join("instances");
         fs::create_dir_all(&dir)?;
         let id = uuid::Uuid::now_v7().simple().to_string();
-        let lock = File::create_new(dir.join(format!("{id}.lock")))?;
+        // Locked before it has its name: somebody who sweeps meanwhile takes an unlocked one for that of a dead process.
+        let unfinished = dir.join(format!("{id}.new"));
+        let lock = File::create_new(&unfinished)?;
         lock.try_lock().map_err(io::Error::from)?;
+        fs::rename(&unfinished, dir.join(format!("{id}.lock")))?;
         let folder = name_of(&dir)?;
         let instance = Instance {
             id,

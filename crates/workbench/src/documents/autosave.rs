@@ -1,7 +1,7 @@
 //! Unsaved changes and past versions of documents, in the data folder.
 //!
-//! Each document has a *slot*: for a saved graph the hash of its path, for a draft its id. A slot holds `unsaved.json`
-//! while there are changes that are not in the user's file (`unsaved-ID.json` for another program that has some, too),
+//! Each document has a *slot*: for a saved graph the hash of its path, for a draft its id. A slot holds `unsaved-ID.json`
+//! of each program that has changes which are not in the user's file (older releases wrote `unsaved.json`),
 //! `steps.json` with the steps of undo, and `history/` with copies of earlier versions. All are whole texts written atomically, so a crash at any moment leaves the version before or the version after.
 
 use std::fs;
@@ -53,7 +53,7 @@ pub(crate) struct Steps {
     pub(crate) steps: Json,
 }
 
-/// File of the unsaved changes of the first program that has some.
+/// File of unsaved changes that older releases wrote, for the first program that had some.
 const UNSAVED: &str = "unsaved.json";
 
 fn unsaved_in(path: &Path) -> Option<Unsaved> {
@@ -127,50 +127,42 @@ impl AutosaveSlot {
             .find(|unsaved| !here.is_other_alive(&unsaved.instance))
     }
 
-    /// Keeps the unsaved changes of a file as a copy, unless they are of this document, or the same as its text.
-    fn keep_replaced(
-        &self,
-        path: &Path,
-        graph_id: &str,
-        here: &Instance,
-        text: Option<&str>,
-    ) -> io::Result<()> {
-        let Some(there) = unsaved_in(path) else {
-            return Ok(());
-        };
-        let is_same = there.graph_id == graph_id && there.instance == here.id();
-        match is_same || Some(&*there.text) == text {
-            true => Ok(()),
-            false => self.keep(&there.text),
-        }
+    fn unsaved_of(&self, here: &Instance) -> PathBuf {
+        self.dir.join(format!("unsaved-{}.json", here.id()))
     }
 
-    /// Writes the unsaved changes of a document. Those of another program that lives stay; what a dead one left, or a
-    /// document that was closed with them, becomes a copy.
+    /// Writes the unsaved changes of a document, into a file of this program: two that share one could write it at once.
     pub(crate) fn write_unsaved(&self, unsaved: &Unsaved, here: &Instance) -> io::Result<()> {
-        let plain = self.dir.join(UNSAVED);
-        let own = self.dir.join(format!("unsaved-{}.json", here.id()));
-        let text = serde_json::to_vec(unsaved)?;
-        let keep = |path| self.keep_replaced(path, &unsaved.graph_id, here, Some(&unsaved.text));
-        keep(&own)?;
-        if unsaved_in(&plain).is_some_and(|there| here.is_other_alive(&there.instance)) {
-            return files::write_atomic(&own, &text);
-        }
-        keep(&plain)?;
-        files::write_atomic(&plain, &text)?;
-        removed(&own)
-    }
-
-    /// Removes the unsaved changes of a document. Those of another program that lives stay; what a dead one left, or a
-    /// document that was closed with them, becomes a copy.
-    pub(crate) fn clear_unsaved(&self, graph_id: &str, here: &Instance) -> io::Result<()> {
-        for (path, unsaved) in self.all_unsaved() {
-            if !here.is_other_alive(&unsaved.instance) {
-                self.keep_replaced(&path, graph_id, here, None)?;
+        let own = self.unsaved_of(here);
+        for (path, there) in self.left_by_others(&unsaved.graph_id, here) {
+            if there.text != unsaved.text {
+                self.keep(&there.text)?;
+            }
+            if path != own {
                 removed(&path)?;
             }
         }
-        Ok(())
+        files::write_atomic(&own, &serde_json::to_vec(unsaved)?)
+    }
+
+    /// Removes the unsaved changes of a document.
+    pub(crate) fn clear_unsaved(&self, graph_id: &str, here: &Instance) -> io::Result<()> {
+        for (path, there) in self.left_by_others(graph_id, here) {
+            self.keep(&there.text)?;
+            removed(&path)?;
+        }
+        removed(&self.unsaved_of(here))
+    }
+
+    /// Returns unsaved changes that a program left which is gone, or a document that was closed with them here: they become
+    /// copies when another document takes their place. Those of a program that lives are its own.
+    fn left_by_others(&self, graph_id: &str, here: &Instance) -> Vec<(PathBuf, Unsaved)> {
+        let mut all = self.all_unsaved();
+        all.retain(|(_, there)| {
+            let is_same = there.graph_id == graph_id && there.instance == here.id();
+            !is_same && !here.is_other_alive(&there.instance)
+        });
+        all
     }
 
     pub(crate) fn read_steps(&self) -> Option<Steps> {

@@ -58,15 +58,20 @@ async fn names_of_versions(app: &App, id: &Value) -> Vec<String> {
     names
 }
 
-/// Files called `unsaved.json` in the data folder.
+/// Unsaved changes of one slot.
+fn unsaved_of(slot: &fs::DirEntry) -> Option<PathBuf> {
+    let files = fs::read_dir(slot.path()).ok()?;
+    let mut paths = files.map(|file| file.unwrap().path());
+    paths.find(|path| path.file_name().unwrap().to_string_lossy().starts_with("unsaved"))
+}
+
+/// Documents with unsaved changes in the data folder.
 fn unsaved(data: &Path) -> usize {
     let slots = fs::read_dir(data.join("autosave"))
         .into_iter()
         .flatten()
         .flatten();
-    slots
-        .filter(|slot| slot.path().join("unsaved.json").exists())
-        .count()
+    slots.filter(|slot| unsaved_of(slot).is_some()).count()
 }
 
 /// Waits until changes of this many documents are kept.
@@ -441,7 +446,7 @@ async fn changes_are_kept_within_a_second_and_not_only_at_the_end() {
             .flatten()
             .flatten();
         slots
-            .filter_map(|slot| fs::read_to_string(slot.path().join("unsaved.json")).ok())
+            .filter_map(|slot| fs::read_to_string(unsaved_of(&slot)?).ok())
             .any(|text| text.contains(name))
     };
     let mut waited = 0;

@@ -97,9 +97,15 @@ async fn a_killed_process_leaves_its_draft_and_a_thread_that_can_go_on() {
     drop(other);
 
     // An edit is on disk within about a second, where the machine has one to give.
-    let unsaved = dir.path().join("autosave").join(graph).join("unsaved.json");
+    let slot = dir.path().join("autosave").join(graph);
+    let is_kept = || {
+        let files = std::fs::read_dir(&slot).into_iter().flatten().flatten();
+        files
+            .map(|file| file.file_name())
+            .any(|name| name.to_string_lossy().starts_with("unsaved-"))
+    };
     let deadline = Instant::now() + Duration::from_mins(1);
-    while !unsaved.exists() {
+    while !is_kept() {
         assert!(Instant::now() < deadline, "the draft was not autosaved");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
