@@ -89,7 +89,7 @@ impl Exchange {
             file,
             server: match name.starts_with("ollama") || name.starts_with("gemini") {
                 true => "aimock 1.43.0, see tests/exchanges/README.md",
-                false => "LiteLLM proxy 1.106.2, see tests/exchanges/README.md",
+                false => "LiteLLM proxy 1.108.7, see tests/exchanges/README.md",
             },
             seen,
             recorded,
