@@ -55,7 +55,10 @@ fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            return Fault::failed(format!("The program cannot start its threads: {error}.")).report();
+            let message = format!(
+                "The program cannot start its threads: {error}. It may need more processes (`ulimit -u`) or open files (`ulimit -n`)."
+            );
+            return Fault::failed(message).report();
         }
     };
     let done = runtime.block_on(async {

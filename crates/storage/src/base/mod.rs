@@ -6,6 +6,7 @@ mod blocking;
 pub(crate) mod claims;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 mod execution;
+pub(crate) mod handles;
 mod opening;
 pub(crate) mod presence;
 pub(crate) mod quarantine;

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use superstep::ThreadId;
 use superstep::checkpoint::StorageError;
 
+use crate::base::handles::{MORE_HANDLES, is_lack_of_handles};
+
 /// Highest layout of the folder that this release knows: since the second, long lines are compressed; since the
 /// third, questions can be withdrawn.
 const SCHEMA: i64 = 3;
@@ -324,8 +326,13 @@ fn is_refusal(error: &io::Error) -> bool {
 /// Converts the system's error, and adds what to do about it.
 pub(super) fn failed(what: &str, path: &Path, error: &io::Error) -> StorageError {
     let remedy = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+        _ if is_lack_of_handles(error) => MORE_HANDLES,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "Free some disk space and try again; what was stored before is untouched"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "Let the program write larger files (`ulimit -f`), or choose a folder on a disk that takes them, and try again; \
+             what was stored before is untouched"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "Make the folder and its files writable, or choose another folder; it can still be read"

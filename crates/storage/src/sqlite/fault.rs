@@ -127,7 +127,11 @@ fn worded(error: &rusqlite::Error, what: &str, path: &Path) -> StorageError {
         Some(ErrorCode::DatabaseCorrupt) => {
             "The file is damaged; copy it away and restore a backup, or export each thread that can still be read".to_owned()
         }
-        Some(ErrorCode::SystemIoFailure) => "Check the disk; what was stored before is untouched".to_owned(),
+        Some(ErrorCode::SystemIoFailure) => {
+            "Check the disk, and that the program may write files as large as this one (`ulimit -f`); what was stored \
+             before is untouched"
+                .to_owned()
+        }
         Some(ErrorCode::OutOfMemory) => "Close other programs and try again".to_owned(),
         Some(ErrorCode::TooBig) => "The value is larger than SQLite can store in a row; split it".to_owned(),
         _ => "Try again; if it stays, report it with this message".to_owned(),

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use superstep::checkpoint::StorageError;
 
 use super::fault::SqliteFault;
+use crate::base::handles::{MORE_HANDLES, lack_of_handles};
 use super::{SqliteOptions, Synchronous, waiting};
 
 /// "SStp" in ASCII.
@@ -37,6 +38,13 @@ pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Option<Connect
     if may_be_written(path) {
         match open_writer(path, options) {
             Ok(conn) => return Ok(Some(conn)),
+            Err(fault) if fault.is_refusal() && lack_of_handles(path).is_some() => {
+                return Err(StorageError::Backend {
+                    what: format!("{what} ({})", path.display()),
+                    cause: "the program has as many files open as it may".to_owned(),
+                    remedy: MORE_HANDLES.to_owned(),
+                });
+            }
             // The folder may not be written, in which the log would be.
             Err(fault) if fault.is_refusal() && path.is_file() => refused = Some(fault),
             Err(fault) => return Err(fault.worded(what, path)),
