@@ -340,7 +340,7 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
         }
         None => None,
     };
-    let step = after.metadata.step + i64::from(args.open);
+    let step = after.metadata.step.saturating_add(i64::from(args.open));
     if args.reading.json {
         let tasks: Vec<_> = explained.iter().map(explained_json).collect();
         let made = (!args.open).then(|| after.id.as_str());

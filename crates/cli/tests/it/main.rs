@@ -6,6 +6,8 @@ mod breaks;
 mod changes;
 mod check;
 mod claims;
+#[cfg(unix)]
+mod damaged;
 mod diff;
 mod effects;
 #[cfg(unix)]

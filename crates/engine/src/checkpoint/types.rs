@@ -110,7 +110,15 @@ pub struct Metadata {
     pub user: Object,
 }
 
+/// Largest number of a step: a damaged place may hold any, and runs count on from there.
+const MAX_STEP: i64 = 1 << 62;
+
 impl Metadata {
+    /// Returns the number of the super-step that follows.
+    pub fn next_step(&self) -> i64 {
+        self.step.clamp(-MAX_STEP, MAX_STEP) + 1
+    }
+
     /// Returns the run that the checkpoint belongs to, for a host that puts `run_id` into the metadata of its runs.
     pub fn run_id(&self) -> Option<&str> {
         self.user.get("run_id")?.as_str()
@@ -448,7 +456,7 @@ pub enum StorageError {
 fn superseded(thread: &ThreadId, by: Option<&Holder>) -> String {
     let what = match by {
         Some(by) => format!("{} went on with thread {thread}", by.name),
-        None => format!("Thread {thread} was deleted or has gone on"),
+        None => format!("Thread {thread} was deleted or has gone on, or its storage was emptied or set back,"),
     };
     format!(
         "{what} since this run read it. Nothing more of this run is stored: look at the thread and start again"

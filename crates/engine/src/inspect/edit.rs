@@ -277,7 +277,7 @@ impl<'a> Edit<'a> {
                 (
                     live,
                     checkpoint.id.clone(),
-                    checkpoint.metadata.step.saturating_add(1),
+                    checkpoint.metadata.next_step(),
                 )
             }
             None => (live, CheckpointId::new(""), 0),
@@ -376,7 +376,7 @@ impl<'a> Edit<'a> {
         let from = delta::as_stored(&self.graph.plan, base.checkpoint.clone());
         let mut metadata = from.metadata.clone();
         metadata.source = Source::Fork;
-        metadata.step += 1;
+        metadata.step = metadata.next_step();
         for (key, value) in update.metadata.iter() {
             metadata.user.insert(key.clone(), value.clone());
         }

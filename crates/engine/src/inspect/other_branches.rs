@@ -204,7 +204,7 @@ impl BranchCheckpoint {
             plan,
             &self.ns,
             &self.id,
-            tuple.checkpoint.metadata.step.saturating_add(1),
+            tuple.checkpoint.metadata.next_step(),
         );
         let mut visits = Vec::new();
         for task in task::prepare(&live, &stage, None) {

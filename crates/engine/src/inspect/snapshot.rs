@@ -349,7 +349,7 @@ fn snapshot<'a>(
         let checkpoint = &tuple.checkpoint;
         let mut state = Live::load(plan.clone(), checkpoint);
         state.tracked = false;
-        let step = checkpoint.metadata.step.saturating_add(1);
+        let step = checkpoint.metadata.next_step();
         let stage = StepContext::new(plan, ns, &checkpoint.id, step);
         let mut tasks = task::prepare(&state, &stage, None);
         // What a command wrote belongs to the values; where it jumped is not a task of this checkpoint.

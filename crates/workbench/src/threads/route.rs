@@ -115,7 +115,7 @@ impl Edges {
 /// copied from, so the same happened between it and its parent; a replay's fork only repeats its parent.
 fn made_by(head: &CheckpointHead, parent: &CheckpointHead) -> Source {
     let source = head.metadata.source;
-    let copied = head.metadata.step > parent.metadata.step + 1;
+    let copied = head.metadata.step > parent.metadata.next_step();
     match source {
         Source::Fork if copied && head.metadata.user.contains_key("as_node") => Source::Update,
         Source::Fork if copied => Source::Loop,

@@ -18,7 +18,7 @@ const COUNTED: usize = 5_000;
 fn visit(head: &CheckpointHead) -> Visit {
     Visit {
         checkpoint_id: head.id.to_string(),
-        step: i32::try_from(head.metadata.step + 1).unwrap_or(i32::MAX),
+        step: i32::try_from(head.metadata.next_step()).unwrap_or(i32::MAX),
     }
 }
 

@@ -272,7 +272,7 @@ impl Loop {
         self.live.tracked = true;
         self.progress.current = tuple.checkpoint.id.clone();
         self.progress.origin = Some((tuple.ns.clone(), tuple.checkpoint.id.clone()));
-        self.progress.step = tuple.checkpoint.metadata.step.saturating_add(1);
+        self.progress.step = tuple.checkpoint.metadata.next_step();
         self.progress.stop = self.progress.step + i64::from(self.setup.shared.config.recursion_limit) + 1;
         // A step that updated nothing says as little as one that is not known.
         let updated = tuple.checkpoint.updated_channels.as_ref();

@@ -113,7 +113,7 @@ impl Loop {
                 };
                 let asked: Vec<&PendingWrite> = waiting_tasks(&tuple.pending_writes).map(|w| &w[0]).collect();
                 let live = load(&self.setup.plan, Some(&tuple));
-                let step = tuple.checkpoint.metadata.step.saturating_add(1);
+                let step = tuple.checkpoint.metadata.next_step();
                 let stage = StepContext::new(&self.setup.plan, &self.setup.shared.ns, id, step);
                 left.extend(questions_left(&live, &stage, asked.into_iter()));
             }
