@@ -148,18 +148,33 @@ pub(crate) struct Pulse {
     last: Mutex<Instant>,
     closed: AtomicBool,
     refresh_on: RefreshOn,
+    /// When the attempt as a whole has taken too long.
+    until: Option<Instant>,
+    /// Longest time without a sign of life.
+    idle: Option<Duration>,
     /// Of the node that runs this node's graph: what lives in there shows that it lives.
     outer: Option<Arc<Pulse>>,
 }
 
 impl Pulse {
-    pub(crate) fn new(refresh_on: RefreshOn, outer: Option<Arc<Pulse>>) -> Self {
+    pub(crate) fn new(timeout: &Timeout, outer: Option<Arc<Pulse>>) -> Self {
+        let now = Instant::now();
         Self {
-            last: Mutex::new(Instant::now()),
+            last: Mutex::new(now),
             closed: AtomicBool::new(false),
-            refresh_on,
+            refresh_on: timeout.refresh_on,
+            // A limit beyond what the clock can count is none.
+            until: timeout.run.and_then(|limit| now.checked_add(limit)),
+            idle: timeout.idle,
             outer,
         }
+    }
+    /// Returns whether the attempt, or one around it, has taken longer than it may.
+    pub(crate) fn is_over(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+            || self.until.is_some_and(|until| Instant::now() >= until)
+            || self.idle.is_some_and(|limit| self.last.lock().elapsed() >= limit)
+            || self.outer.as_ref().is_some_and(|outer| outer.is_over())
     }
     /// Restarts the idle timeout because the node asks for more time.
     pub(crate) fn beat(&self) {

@@ -438,6 +438,14 @@ impl NodeContext {
         self.0.shared.config.cancel.is_cancelled()
     }
 
+    /// Returns whether the attempt at the node, or one around it, has taken longer than its
+    /// [`Timeout`](crate::graph::Timeout) allows. The attempt is given up as soon as the node waits for something; work that
+    /// only computes can look here now and then, and end early.
+    pub fn is_out_of_time(&self) -> bool {
+        let pulse = self.0.pulse.as_ref().or(self.0.shared.pulse.as_ref());
+        pulse.is_some_and(|pulse| pulse.is_over())
+    }
+
     /// Returns the facts about this task.
     pub fn info(&self) -> &TaskInfo {
         self.0.info.get_or_init(|| {

@@ -13,11 +13,11 @@ use superstep::NodeContext;
 use crate::base::processor::ThreadClock;
 
 use super::jinja_value;
-use super::limits::{DEEPEST, ITEMS, LARGEST_LIST, LARGEST_TEXT, LONGEST_TIME, READ, TEXTS};
+use super::limits::{MAX_NESTING, MAX_ITEMS, MAX_LIST, MAX_TEXT_BYTES, MAX_TIME, MAX_READ, MAX_TEXTS};
 
 thread_local! {
-    static LEFT: Cell<(usize, usize)> = const { Cell::new((TEXTS, ITEMS)) };
-    static TO_READ: Cell<usize> = const { Cell::new(READ) };
+    static LEFT: Cell<(usize, usize)> = const { Cell::new((MAX_TEXTS, MAX_ITEMS)) };
+    static TO_READ: Cell<usize> = const { Cell::new(MAX_READ) };
     /// The run that an evaluation belongs to, what it has taken of the processor, and how much was taken since the last look.
     static RUN: RefCell<Option<(Option<NodeContext>, ThreadClock)>> = const { RefCell::new(None) };
     static TAKEN: Cell<u32> = const { Cell::new(0) };
@@ -25,13 +25,13 @@ thread_local! {
 
 /// Bytes or parts that are looked at between two looks at the run.
 const GLANCE: u32 = 1 << 20;
-/// The message of an evaluation whose run was stopped.
+/// The message of an evaluation whose run was stopped, or whose node has taken too long.
 pub(super) const STOPPED: &str = "the run was stopped";
 
 /// Runs the work of an evaluation with a budget of its own. It ends early when its run is stopped.
 pub(super) fn within<T>(run: Option<&NodeContext>, work: impl FnOnce() -> T) -> T {
-    let before = LEFT.replace((TEXTS, ITEMS));
-    let to_read = TO_READ.replace(READ);
+    let before = LEFT.replace((MAX_TEXTS, MAX_ITEMS));
+    let to_read = TO_READ.replace(MAX_READ);
     let outer = RUN.replace(Some((run.cloned(), ThreadClock::start())));
     let done = work();
     RUN.set(outer);
@@ -51,8 +51,10 @@ fn glance(work: usize) -> Result<(), JinjaError> {
     }
     TAKEN.set(0);
     RUN.with_borrow(|run| match run {
-        Some((Some(run), _)) if run.is_cancelled() => Err(over(STOPPED.to_owned())),
-        Some((_, clock)) if clock.elapsed() > LONGEST_TIME => Err(JinjaError::from(ErrorKind::OutOfFuel)),
+        Some((Some(run), _)) if run.is_cancelled() || run.is_out_of_time() => {
+            Err(over(STOPPED.to_owned()))
+        }
+        Some((_, clock)) if clock.elapsed() > MAX_TIME => Err(JinjaError::from(ErrorKind::OutOfFuel)),
         _ => Ok(()),
     })
 }
@@ -67,7 +69,7 @@ pub(super) fn read(bytes: usize) -> Result<(), JinjaError> {
         }
         None => Err(over(format!(
             "it looks through more than {} MB of text",
-            READ >> 20
+            MAX_READ >> 20
         ))),
     }
 }
@@ -80,15 +82,15 @@ pub(super) fn spend(bytes: usize, items: usize) -> Result<(), JinjaError> {
 
 /// Refuses more bytes of text or items than one value may hold.
 pub(super) fn fit(bytes: usize, items: usize) -> Result<(), JinjaError> {
-    if bytes > LARGEST_TEXT {
+    if bytes > MAX_TEXT_BYTES {
         return Err(over(format!(
             "the value would hold more than {} MB of text",
-            LARGEST_TEXT >> 20
+            MAX_TEXT_BYTES >> 20
         )));
     }
-    if items > LARGEST_LIST {
+    if items > MAX_LIST {
         return Err(over(format!(
-            "the value would hold more than {LARGEST_LIST} parts"
+            "the value would hold more than {MAX_LIST} parts"
         )));
     }
     Ok(())
@@ -105,9 +107,9 @@ pub(super) fn pass(bytes: usize, items: usize) -> Result<(), JinjaError> {
         }
         (None, _) => Err(over(format!(
             "it puts together more than {} MB of text",
-            TEXTS >> 20
+            MAX_TEXTS >> 20
         ))),
-        (_, None) => Err(over(format!("it goes through more than {ITEMS} items"))),
+        (_, None) => Err(over(format!("it goes through more than {MAX_ITEMS} items"))),
     }
 }
 
@@ -132,8 +134,8 @@ pub(super) fn weigh(value: &Jinja) -> Result<Weight, JinjaError> {
 }
 
 fn add(value: &Jinja, depth: usize, weight: &mut Weight) -> Result<(), JinjaError> {
-    if depth > DEEPEST {
-        return Err(over(format!("the value is nested deeper than {DEEPEST} levels")));
+    if depth > MAX_NESTING {
+        return Err(over(format!("the value is nested deeper than {MAX_NESTING} levels")));
     }
     weight.items += 1;
     weight.bytes += value.as_str().map_or(1, str::len);
@@ -165,7 +167,7 @@ pub(super) fn written(value: &Jinja) -> Result<usize, JinjaError> {
     let mut count = LengthCounter(0);
     match write!(count, "{value}") {
         Ok(()) => Ok(count.0),
-        Err(_) => fit(LARGEST_TEXT + 1, 0).map(|()| 0),
+        Err(_) => fit(MAX_TEXT_BYTES + 1, 0).map(|()| 0),
     }
 }
 
@@ -174,7 +176,7 @@ struct LengthCounter(usize);
 impl Write for LengthCounter {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         self.0 += piece.len();
-        match self.0 > LARGEST_TEXT {
+        match self.0 > MAX_TEXT_BYTES {
             true => Err(fmt::Error),
             false => Ok(()),
         }

@@ -11,7 +11,7 @@ use superstep::Value;
 
 use super::budget::{fit, pass, read, spend, weigh, written};
 use super::jinja_value::{from_jinja, to_jinja};
-use super::limits::{FUEL, LARGEST_COUNT, LARGEST_TEXT};
+use super::limits::{FUEL, MAX_COUNT, MAX_TEXT_BYTES};
 use super::slice::stepped;
 use super::{ADDRESS, compare, operators};
 use crate::base::json::read_json;
@@ -144,7 +144,7 @@ fn add_filters(env: &mut Environment<'static>) {
                 if args
                     .iter()
                     .skip(1)
-                    .any(|arg| arg.as_usize().is_some_and(|count| count > LARGEST_COUNT))
+                    .any(|arg| arg.as_usize().is_some_and(|count| count > MAX_COUNT))
                 {
                     return Err(too_large(name));
                 }
@@ -426,7 +426,7 @@ fn subscripted(value: &Jinja) -> Result<(), JinjaError> {
     match value.kind() {
         ValueKind::String => read(value.as_str().map_or(0, str::len)),
         // Its items are made again, from the first on.
-        ValueKind::Iterable => pass(0, value.len().unwrap_or(LARGEST_COUNT)),
+        ValueKind::Iterable => pass(0, value.len().unwrap_or(MAX_COUNT)),
         _ => Ok(()),
     }
 }
@@ -477,7 +477,7 @@ fn range(lower: i64, upper: Option<i64>, step: Option<i64>) -> Result<Jinja, Jin
     };
     match i64::try_from(count) {
         // Each of them lies between the ends, so what wraps on the way there comes back.
-        Ok(count) if count as usize <= LARGEST_COUNT => Ok(Jinja::make_iterable(move || {
+        Ok(count) if count as usize <= MAX_COUNT => Ok(Jinja::make_iterable(move || {
             (0..count).map(move |at| start.wrapping_add(at.wrapping_mul(step)))
         })),
         _ => Err(wrong("range has too many elements")),
@@ -495,7 +495,7 @@ fn json_text(value: &Jinja, indent: Option<usize>) -> Result<String, JinjaError>
         return Err(JinjaError::from(ErrorKind::UndefinedError));
     }
     let json = from_jinja(value).map_err(not_json)?;
-    let mut text = Limited::new(LARGEST_TEXT);
+    let mut text = Limited::new(MAX_TEXT_BYTES);
     let indent = " ".repeat(indent.unwrap_or(0).min(8));
     let written = match indent.is_empty() {
         true => serde_json::to_writer(&mut text, &json),

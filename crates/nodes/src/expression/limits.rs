@@ -10,24 +10,24 @@ pub const FUEL: u64 = 2_000_000;
 pub const MAX_OUTPUT: usize = 4 * 1024 * 1024;
 /// Operators that may follow each other in one expression: what is compiled is a tree as deep as the chain is long, and
 /// trees are walked on the stack.
-pub(super) const LONGEST_CHAIN: usize = 400;
+pub(super) const MAX_CHAIN: usize = 400;
 /// Longest source of an expression, in bytes.
-pub(super) const LONGEST_EXPRESSION: usize = 64 * 1024;
+pub(super) const MAX_EXPRESSION: usize = 64 * 1024;
 /// Longest source of a template, in bytes.
-pub(super) const LONGEST_TEMPLATE: usize = 4 * 1024 * 1024;
+pub(super) const MAX_TEMPLATE: usize = 4 * 1024 * 1024;
 /// Lists that `slice` and `batch` may make.
-pub(super) const LARGEST_COUNT: usize = 100_000;
+pub(super) const MAX_COUNT: usize = 100_000;
 /// Bytes of one text.
-pub(super) const LARGEST_TEXT: usize = jinja_value::MAX_TEXT;
+pub(super) const MAX_TEXT_BYTES: usize = jinja_value::MAX_TEXT;
 /// Items of one list, those of the lists in it included.
-pub(super) const LARGEST_LIST: usize = jinja_value::MAX_VALUES;
+pub(super) const MAX_LIST: usize = jinja_value::MAX_VALUES;
 /// Bytes of all texts of an evaluation together.
-pub(super) const TEXTS: usize = 256 * 1024 * 1024;
+pub(super) const MAX_TEXTS: usize = 256 * 1024 * 1024;
 /// Bytes of texts that an evaluation may look through for a place, a length or a difference: about a second.
-pub(super) const READ: usize = 1024 * 1024 * 1024;
+pub(super) const MAX_READ: usize = 1024 * 1024 * 1024;
 /// Longest processor time of one evaluation.
-pub(super) const LONGEST_TIME: Duration = Duration::from_secs(10);
+pub(super) const MAX_TIME: Duration = Duration::from_secs(10);
 /// Items of all lists together, and items that are walked through.
-pub(super) const ITEMS: usize = 10_000_000;
+pub(super) const MAX_ITEMS: usize = 10_000_000;
 /// Deepest nesting; what is deeper cannot be written, compared or dropped on the stack.
-pub(super) const DEEPEST: usize = jinja_value::MAX_DEPTH;
+pub(super) const MAX_NESTING: usize = jinja_value::MAX_DEPTH;

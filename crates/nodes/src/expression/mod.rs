@@ -27,7 +27,7 @@ pub use self::compared::Comparison;
 pub(crate) use self::compared::Miscompared;
 use self::jinja::{JINJA, Limited};
 pub use self::limits::{FUEL, MAX_OUTPUT};
-use self::limits::{LONGEST_CHAIN, LONGEST_EXPRESSION, LONGEST_TEMPLATE};
+use self::limits::{MAX_CHAIN, MAX_EXPRESSION, MAX_TEMPLATE};
 pub use self::uses::{FILTERS, Uses};
 use self::uses::{code_of, unknown_filters};
 
@@ -387,9 +387,9 @@ impl Expression {
                 text!("Write an expression, e.g. `state.name`."),
             ));
         }
-        origin.check_size(LONGEST_EXPRESSION)?;
+        origin.check_size(MAX_EXPRESSION)?;
         let chain = operators::chain(source);
-        if chain > LONGEST_CHAIN {
+        if chain > MAX_CHAIN {
             return Err(origin.too_long());
         }
         let compile = || {
@@ -516,9 +516,9 @@ impl Template {
             source: source.into(),
             uses: Uses::default(),
         };
-        origin.check_size(LONGEST_TEMPLATE)?;
+        origin.check_size(MAX_TEMPLATE)?;
         let chain = operators::template_chain(source);
-        if chain > LONGEST_CHAIN {
+        if chain > MAX_CHAIN {
             return Err(origin.too_long());
         }
         let compile = || {
@@ -526,7 +526,7 @@ impl Template {
             let mut env = JINJA.clone();
             if let Some(longest) = bounded.collects {
                 // What is collected in memory is as much as steps can add, and a step adds a text between code whole.
-                env.set_fuel(Some(FUEL.min((limits::LARGEST_TEXT / longest.max(1)) as u64)));
+                env.set_fuel(Some(FUEL.min((limits::MAX_TEXT_BYTES / longest.max(1)) as u64)));
             }
             env.add_template_owned(name, bounded.source)?;
             let variables = env.get_template(name)?.undeclared_variables(true);

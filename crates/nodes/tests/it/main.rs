@@ -29,6 +29,7 @@ mod records;
 mod run_context;
 mod scale;
 mod search;
+mod stopped;
 mod support;
 mod texts;
 mod tools;

@@ -125,7 +125,7 @@ async fn once<F: Future<Output = TaskOutcome>>(
     let Some(timeout) = &rules.timeout else {
         return work(context.clone()).await;
     };
-    let pulse = Arc::new(Pulse::new(timeout.refresh_on, context.shared().pulse.clone()));
+    let pulse = Arc::new(Pulse::new(timeout, context.shared().pulse.clone()));
     *context = context.for_attempt(context.info().attempt, Some(pulse.clone()));
     let attempt = work(context.clone());
     match timeout.bound(&context.info().node, &pulse, attempt).await {
