@@ -28,6 +28,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
 pub use error::Error;
+pub use opentelemetry::Value as FieldValue;
 pub use options::{Options, Target};
 pub use past::PastSpan;
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use opentelemetry::trace::{Span, TraceContextExt, Tracer, TracerProvider};
-use opentelemetry::{Context, KeyValue};
+use opentelemetry::trace::{Span, SpanKind, TraceContextExt, Tracer, TracerProvider};
+use opentelemetry::{Context, KeyValue, Value};
 
 use crate::Telemetry;
 use crate::error::Error;
@@ -20,14 +20,16 @@ pub struct PastSpan {
     pub id: String,
     /// The one around it, which comes before it; a span without one is a trace of its own.
     pub parent: Option<String>,
-    /// What it is: run, step, task, attempt.
+    /// What it is: run, step, task, attempt, or a call of a model.
     pub name: Cow<'static, str>,
     /// When it began.
     pub from: SystemTime,
     /// When it ended.
     pub to: SystemTime,
+    /// It is a request to another program.
+    pub is_request: bool,
     /// Its fields. An `outcome` that is `failed` makes it a failure, with the field `error`.
-    pub fields: Vec<(&'static str, String)>,
+    pub fields: Vec<(&'static str, Value)>,
 }
 
 impl Telemetry {
@@ -46,6 +48,10 @@ impl Telemetry {
                 let mut made = tracer
                     .span_builder(span.name.clone())
                     .with_start_time(span.from)
+                    .with_kind(match span.is_request {
+                        true => SpanKind::Client,
+                        false => SpanKind::Internal,
+                    })
                     .with_attributes(fields.map(|(name, value)| KeyValue::new(*name, value.clone())))
                     .start_with_context(&tracer, parent.unwrap_or(&Context::new()));
                 let place = made.span_context().clone();

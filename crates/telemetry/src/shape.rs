@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use opentelemetry::trace::Status;
-use opentelemetry::{Context, KeyValue, Value};
+use opentelemetry::{Array, Context, KeyValue, Value};
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{Span, SpanData, SpanProcessor};
 use superstep::observe::CONTENT_FIELDS;
@@ -14,6 +14,14 @@ pub(crate) struct Shape<P> {
     pub(crate) next: P,
     /// May inputs and outputs leave?
     pub(crate) content: bool,
+}
+
+/// Attribute that is a list in the conventions; fields of spans are none.
+const FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
+
+/// Returns whether a field has its name from OpenTelemetry's conventions, which every viewer knows.
+fn is_convention(name: &str) -> bool {
+    name.starts_with("gen_ai.") || name.starts_with("server.") || name == "error.type"
 }
 
 impl<P> Shape<P> {
@@ -33,7 +41,12 @@ impl<P> Shape<P> {
             span.status = Status::error(text("error").unwrap_or_default());
         }
         for field in &mut span.attributes {
-            field.key = format!("superstep.{}", field.key).into();
+            if !is_convention(field.key.as_str()) {
+                field.key = format!("superstep.{}", field.key).into();
+            } else if let (FINISH_REASONS, Value::String(reason)) = (field.key.as_str(), &field.value) {
+                // One for each answer, and one answer is asked for.
+                field.value = Value::Array(Array::String(vec![reason.clone()]));
+            }
         }
     }
 }

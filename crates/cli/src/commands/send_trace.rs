@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
-use superstep_telemetry::{Options, PastSpan, Telemetry};
-use superstep_workbench::wire::{ExchangeEnd, RunStatus, RunView, SpanEnd, TraceSpan, TraceView};
+use superstep_nodes::models::observed_model;
+use superstep_telemetry::{FieldValue, Options, PastSpan, Telemetry};
+use superstep_workbench::wire::{ExchangeEnd, RunStatus, RunView, SpanCall, SpanEnd, TraceSpan, TraceView};
 
 use crate::fault::Fault;
 use crate::out;
@@ -112,7 +113,10 @@ fn task_of(run: &str, task: &str) -> String {
 }
 
 fn run(id: &str, thread: &str, (from, to): (f64, f64), known: Option<&RunView>) -> PastSpan {
-    let mut fields = vec![("run.id", id.to_owned()), ("thread.id", thread.to_owned())];
+    let mut fields: Vec<(_, FieldValue)> = vec![
+        ("run.id", id.to_owned().into()),
+        ("thread.id", thread.to_owned().into()),
+    ];
     if let Some(run) = known {
         let outcome = match run.status {
             RunStatus::Done => "done",
@@ -121,9 +125,9 @@ fn run(id: &str, thread: &str, (from, to): (f64, f64), known: Option<&RunView>) 
             RunStatus::Paused => "breakpoint",
             _ => "cancelled",
         };
-        fields.push(("outcome", outcome.to_owned()));
+        fields.push(("outcome", outcome.into()));
         if let Some(problem) = &run.problem {
-            fields.push(("error", problem.message.clone()));
+            fields.push(("error", problem.message.clone().into()));
         }
     }
     PastSpan {
@@ -132,6 +136,7 @@ fn run(id: &str, thread: &str, (from, to): (f64, f64), known: Option<&RunView>) 
         name: "run".into(),
         from: at(from),
         to: at(to),
+        is_request: false,
         fields,
     }
 }
@@ -152,9 +157,10 @@ impl Step<'_> {
             name: "step".into(),
             from: at(self.from),
             to: at(self.to),
+            is_request: false,
             fields: vec![
-                ("step", number.to_string()),
-                ("tasks", self.tasks.len().to_string()),
+                ("step", number.to_string().into()),
+                ("tasks", self.tasks.len().to_string().into()),
             ],
         }
     }
@@ -163,71 +169,94 @@ impl Step<'_> {
 /// Adds the spans of a task, with its attempts and its requests to models.
 fn task_spans(task: &TraceSpan, step: &str, sent: &mut Vec<PastSpan>) {
     let id = task_of(&task.run_id, &task.task_id);
-    let mut fields = vec![
-        ("node", task.node.clone()),
-        ("task.id", task.task_id.clone()),
-        ("step", task.step.to_string()),
-        ("outcome", outcome(task.end).to_owned()),
+    let mut fields: Vec<(_, FieldValue)> = vec![
+        ("node", task.node.clone().into()),
+        ("task.id", task.task_id.clone().into()),
+        ("step", task.step.to_string().into()),
+        ("outcome", outcome(task.end).into()),
     ];
     if task.waited() > 0.0 {
-        fields.push(("waited_ms", format!("{:.0}", task.waited())));
+        fields.push(("waited_ms", format!("{:.0}", task.waited()).into()));
     }
-    fields.extend(task.error.clone().map(|error| ("error", error)));
+    fields.extend(task.error.clone().map(|error| ("error", error.into())));
     let part = |name: &'static str, number: usize, from: f64, to: f64, fields| PastSpan {
         id: format!("{id} {name} {number}"),
         parent: Some(id.clone()),
         name: name.into(),
         from: at(from),
         to: at(to),
+        is_request: false,
         fields,
     };
     let mut parts = Vec::new();
     let mut from = task.started;
     for (number, failed) in task.attempts.iter().enumerate() {
-        let fields = vec![
-            ("node", task.node.clone()),
-            ("attempt", failed.attempt.to_string()),
-            ("outcome", "failed".to_owned()),
-            ("error", failed.error.clone()),
+        let fields: Vec<(_, FieldValue)> = vec![
+            ("node", task.node.clone().into()),
+            ("attempt", failed.attempt.to_string().into()),
+            ("outcome", "failed".into()),
+            ("error", failed.error.clone().into()),
         ];
         parts.push(part("attempt", number, from, failed.ended, fields));
         from = (failed.ended + f64::from(failed.wait_millis.unwrap_or(0))).min(task.ended);
     }
-    let last = vec![
-        ("node", task.node.clone()),
-        ("attempt", (task.attempts.len() + 1).to_string()),
-        ("outcome", outcome(task.end).to_owned()),
+    let last: Vec<(_, FieldValue)> = vec![
+        ("node", task.node.clone().into()),
+        ("attempt", (task.attempts.len() + 1).to_string().into()),
+        ("outcome", outcome(task.end).into()),
     ];
     parts.push(part("attempt", task.attempts.len(), from, task.ended, last));
     for (number, call) in task.calls.iter().enumerate() {
-        let ended = if call.ended == ExchangeEnd::Failed {
-            "failed"
-        } else {
-            "done"
-        };
-        let mut fields = vec![("model", call.model.clone()), ("outcome", ended.to_owned())];
-        if let Some(tokens) = &call.tokens {
-            fields.push(("tokens.input", tokens.input.to_string()));
-            fields.push(("tokens.output", tokens.output.to_string()));
-        }
-        if let Some(cost) = &call.cost {
-            fields.push(("cost", format!("{} {}", cost.amount, cost.currency)));
-        }
-        parts.push(part(
-            "model",
-            number,
-            call.at,
-            call.at + f64::from(call.millis),
-            fields,
-        ));
+        let ended = call.at + f64::from(call.millis);
+        let plain = part("model", number, call.at, ended, call_fields(call));
+        parts.push(match observed_model(&call.model) {
+            Some((provider, model)) => as_request(plain, call, provider, model),
+            None => plain,
+        });
     }
     sent.push(PastSpan {
         parent: Some(step.to_owned()),
         name: "task".into(),
         from: at(task.started),
         to: at(task.ended),
+        is_request: false,
         fields,
         id,
     });
     sent.extend(parts);
+}
+
+fn call_fields(call: &SpanCall) -> Vec<(&'static str, FieldValue)> {
+    let ended = match call.ended {
+        ExchangeEnd::Failed => "failed",
+        ExchangeEnd::Done | ExchangeEnd::Left => "done",
+    };
+    let mut fields = vec![("model", call.model.clone().into()), ("outcome", ended.into())];
+    if let Some(tokens) = &call.tokens {
+        fields.push(("tokens.input", tokens.input.to_string().into()));
+        fields.push(("tokens.output", tokens.output.to_string().into()));
+    }
+    if let Some(cost) = &call.cost {
+        fields.push(("cost", format!("{} {}", cost.amount, cost.currency).into()));
+    }
+    fields
+}
+
+/// Adds the name and the attributes that the span of a call of a model has in OpenTelemetry's conventions.
+fn as_request(mut span: PastSpan, call: &SpanCall, provider: &str, model: &str) -> PastSpan {
+    span.name = format!("chat {model}").into();
+    span.is_request = true;
+    span.fields.extend([
+        ("gen_ai.operation.name", "chat".into()),
+        ("gen_ai.provider.name", provider.to_owned().into()),
+        ("gen_ai.request.model", model.to_owned().into()),
+    ]);
+    let count = |tokens: u64| FieldValue::I64(i64::try_from(tokens).unwrap_or(i64::MAX));
+    span.fields.extend(call.tokens.iter().flat_map(|tokens| {
+        [
+            ("gen_ai.usage.input_tokens", count(tokens.input)),
+            ("gen_ai.usage.output_tokens", count(tokens.output)),
+        ]
+    }));
+    span
 }

@@ -221,7 +221,7 @@ async fn what_is_sent_is_what_the_provider_layer_sends() {
                 theirs.drained().await;
                 let (their_head, their_body) = told.recv().unwrap();
                 assert!(
-                    service.sent(form, chat(), &request, false).await.is_err(),
+                    service.sent(form, chat(), &request, None).await.is_err(),
                     "it is refused"
                 );
                 let (our_head, our_body) = told.recv().unwrap();

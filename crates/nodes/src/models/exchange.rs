@@ -1,5 +1,5 @@
 //! What was asked of a model server and what it answered, kept for the trace: the request as it is handed to the
-//! provider layer, and the answer frame by frame as it came over the wire.
+//! provider layer, the body that was sent, and the answer frame by frame as it came over the wire.
 //!
 //! Exchanges are no part of the state and of no stream: they would make every checkpoint and every reader of a run pay
 //! for what is looked at when something is odd. They wait here until the host takes them to the task's record.
@@ -12,18 +12,22 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
-use superstep::NodeContext;
+use superstep::{NodeContext, ThreadId};
 use superstep::stream::ModelUsage;
 
 use super::{ModelAnswer, ModelRequest, TokenUsage, args_json};
 use crate::base::secrets;
 
 /// Longest text of one message, and of one answer, that is kept.
-const LONGEST: usize = 128 * 1024;
+const MAX_TEXT: usize = 128 * 1024;
 /// Longest data of a picture or file that is kept.
-const LONGEST_DATA: usize = 64;
+const MAX_DATA: usize = 64;
+/// Longest body of a request that is kept, as JSON.
+const MAX_BODY: usize = 512 * 1024;
+/// Longest text in a body that would be too long with the texts in full.
+const MAX_TEXT_OF_LONG_BODY: usize = 2 * 1024;
 /// What waits at most, over all tasks.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+const MAX_WAITING: usize = 16 * 1024 * 1024;
 
 /// A request and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,6 +43,9 @@ pub struct Exchange {
     pub took: u64,
     /// Messages, tools and parameters, as they were handed to the provider layer.
     pub request: Json,
+    /// The body as it was sent, in the server's own protocol; `None` where the provider layer wrote it, or nothing was
+    /// sent. Keys are in no body.
+    pub body: Option<Json>,
     /// The frames of the answer, one a line, as they came.
     pub response: String,
     /// The text of the answer, when it is complete, and the calls in it.
@@ -81,7 +88,8 @@ pub enum AnsweredBy {
 impl Exchange {
     fn size(&self) -> usize {
         // The request as JSON text is about as large as what it is made of.
-        self.response.len() + self.answer.len() + self.request.to_string().len()
+        let body = self.body.as_ref().map_or(0, json_size);
+        self.response.len() + self.answer.len() + json_size(&self.request) + body
     }
 }
 
@@ -106,7 +114,7 @@ impl Exchanges {
         let mut waiting = self.lock();
         waiting.bytes += size;
         waiting.list.push_back((task, size, exchange));
-        while waiting.bytes > MOST_BYTES {
+        while waiting.bytes > MAX_WAITING {
             let Some((_, size, _)) = waiting.list.pop_front() else {
                 break;
             };
@@ -134,6 +142,11 @@ pub struct WatchedTask {
 }
 
 impl WatchedTask {
+    /// Returns the thread of the task.
+    pub(super) fn thread(&self) -> Option<&ThreadId> {
+        self.task.info().thread.as_ref()
+    }
+
     /// Keeps exchanges for the task of `context`.
     pub fn new(exchanges: Arc<Exchanges>, context: &NodeContext) -> Self {
         Self {
@@ -149,6 +162,7 @@ pub(crate) struct OpenExchange {
     model: String,
     address: String,
     request: Json,
+    body: Option<Json>,
     at: u64,
     began: Instant,
     pub(super) frames: String,
@@ -167,6 +181,7 @@ impl OpenExchange {
             model: model.to_owned(),
             address: address.to_owned(),
             request: described(request),
+            body: None,
             at: u64::try_from(now.unwrap_or(Duration::ZERO).as_millis()).unwrap_or(u64::MAX),
             began: Instant::now(),
             frames: String::new(),
@@ -183,6 +198,11 @@ impl OpenExchange {
         let mut open = Self::new(request, model, "")?;
         open.by = by;
         Some(open)
+    }
+
+    /// Records the body of the request, which is sent now.
+    pub(super) fn sent(&mut self, body: Json) {
+        self.body = Some(bounded(body));
     }
 
     /// Records that the answer is complete.
@@ -216,8 +236,8 @@ fn shown(answer: &ModelAnswer) -> String {
         text.push_str(&args);
         text.push(')');
     }
-    if text.len() > LONGEST {
-        text.truncate(text.floor_char_boundary(LONGEST));
+    if text.len() > MAX_TEXT {
+        text.truncate(text.floor_char_boundary(MAX_TEXT));
         text.push('…');
     }
     text
@@ -239,17 +259,15 @@ impl Drop for OpenExchange {
     fn drop(&mut self) {
         // Some servers repeat what they were sent.
         let hidden = |text: &str| secrets::redact(text).into_owned();
-        let request = self.request.to_string();
-        let request = match secrets::redact(&request) {
-            Cow::Borrowed(_) => self.request.take(),
-            Cow::Owned(text) => serde_json::from_str(&text).unwrap_or_default(),
-        };
+        let request = without_secrets(self.request.take());
+        let body = self.body.take().map(without_secrets);
         let exchange = Exchange {
             model: std::mem::take(&mut self.model),
             address: hidden(&self.address),
             at: self.at,
             took: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
             request,
+            body,
             response: hidden(&self.frames),
             answer: hidden(&self.answer),
             by: self.by,
@@ -267,13 +285,22 @@ impl Drop for OpenExchange {
     }
 }
 
+/// Hides keys that stand in texts.
+fn without_secrets(json: Json) -> Json {
+    let text = json.to_string();
+    match secrets::redact(&text) {
+        Cow::Borrowed(_) => json,
+        Cow::Owned(text) => serde_json::from_str(&text).unwrap_or_default(),
+    }
+}
+
 /// Adds a frame of the answer, as long as there is room.
 pub(super) fn add_frame(frames: &mut String, event: Option<&str>, data: &str) {
     const CUT: &str = "… the rest was not kept";
     if frames.ends_with(CUT) {
         return;
     }
-    if frames.len() + data.len() > LONGEST {
+    if frames.len() + data.len() > MAX_TEXT {
         frames.push_str(CUT);
         return;
     }
@@ -288,7 +315,7 @@ pub(super) fn add_frame(frames: &mut String, event: Option<&str>, data: &str) {
 /// Formats a request for people: long texts and data of pictures are cut.
 fn described(request: &ModelRequest) -> Json {
     let mut json = parts(request);
-    cut(&mut json);
+    cut(&mut json, MAX_TEXT);
     json
 }
 
@@ -315,22 +342,84 @@ pub(super) fn parts(request: &ModelRequest) -> Json {
     Json::Object(parts)
 }
 
-fn cut(json: &mut Json) {
+/// Shortens a body that is too long: data and long texts first, then the middle of its longest list, which is the
+/// conversation. A line says how much that was.
+fn bounded(mut body: Json) -> Json {
+    cut(&mut body, MAX_TEXT);
+    if json_size(&body) <= MAX_BODY {
+        return body;
+    }
+    cut(&mut body, MAX_TEXT_OF_LONG_BODY);
+    let size = json_size(&body);
+    if size <= MAX_BODY {
+        return body;
+    }
+    if let Json::Object(fields) = &mut body {
+        for list in fields.values_mut().filter_map(Json::as_array_mut) {
+            shorten(list, MAX_BODY / 3);
+        }
+    }
+    match json_size(&body) <= MAX_BODY {
+        true => body,
+        false => format!("… ({size} bytes)").into(),
+    }
+}
+
+/// Leaves out the middle of a list whose JSON is longer than `most` bytes: its beginning and its end remain.
+fn shorten(list: &mut Vec<Json>, most: usize) {
+    let sizes: Vec<usize> = list.iter().map(json_size).collect();
+    if sizes.iter().sum::<usize>() <= most {
+        return;
+    }
+    let fitting = |sizes: &mut dyn Iterator<Item = &usize>| {
+        let mut left = most / 2;
+        sizes
+            .take_while(|size| left.checked_sub(**size).is_some_and(|rest| {
+                left = rest;
+                true
+            }))
+            .count()
+    };
+    let (first, last) = (fitting(&mut sizes.iter()), fitting(&mut sizes.iter().rev()));
+    let (from, to) = (first, list.len() - last.min(list.len() - first));
+    let left_out: usize = sizes[from..to].iter().sum();
+    let note = format!("… ({} left out, {left_out} bytes)", to - from);
+    list.splice(from..to, [Json::from(note)]);
+}
+
+/// Counts the bytes of a value as JSON.
+fn json_size(json: &Json) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Neither counting nor a value that is JSON already can fail.
+    serde_json::to_writer(&mut count, json).map_or(usize::MAX, |()| count.0)
+}
+
+fn cut(json: &mut Json, longest: usize) {
     match json {
         Json::String(text) => {
-            let data = text.starts_with("data:") && text.len() > LONGEST_DATA;
+            let data = text.starts_with("data:") && text.len() > MAX_DATA;
             let encoded = text.len() > 1024
                 && text
                     .bytes()
                     .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='));
-            let most = if data || encoded { LONGEST_DATA } else { LONGEST };
+            let most = if data || encoded { MAX_DATA } else { longest };
             if text.len() > most {
                 let end = text.floor_char_boundary(most);
                 *text = format!("{}… ({} bytes)", &text[..end], text.len());
             }
         }
-        Json::Array(items) => items.iter_mut().for_each(cut),
-        Json::Object(fields) => fields.values_mut().for_each(cut),
+        Json::Array(items) => items.iter_mut().for_each(|item| cut(item, longest)),
+        Json::Object(fields) => fields.values_mut().for_each(|field| cut(field, longest)),
         _ => {}
     }
 }
@@ -346,6 +435,7 @@ mod tests {
             at: 0,
             took: 0,
             request: Json::Null,
+            body: None,
             response: response.into(),
             answer: String::new(),
             by: AnsweredBy::Server,
@@ -365,9 +455,9 @@ mod tests {
         assert_eq!(of_a, ["1", "3"]);
         assert_eq!(exchanges.take("a"), []);
         for _ in 0..200 {
-            exchanges.put("c".into(), exchange(&"x".repeat(LONGEST)));
+            exchanges.put("c".into(), exchange(&"x".repeat(MAX_TEXT)));
         }
-        assert!(exchanges.lock().bytes <= MOST_BYTES);
+        assert!(exchanges.lock().bytes <= MAX_WAITING);
         assert_eq!(exchanges.take("b"), [], "the oldest is forgotten first");
     }
 
@@ -375,7 +465,7 @@ mod tests {
     fn pictures_and_long_answers_are_cut() {
         let mut json = json!({"url": format!("data:image/png;base64,{}", "A".repeat(5000)), "data": "B".repeat(5000),
             "text": "word ".repeat(1000)});
-        cut(&mut json);
+        cut(&mut json, MAX_TEXT);
         assert!(json["url"].as_str().unwrap().ends_with("(5022 bytes)"), "{json}");
         assert!(json["data"].as_str().unwrap().len() < 100);
         assert_eq!(json["text"].as_str().unwrap().len(), 5000);
@@ -383,6 +473,29 @@ mod tests {
         for _ in 0..10 {
             add_frame(&mut frames, Some("delta"), &"y".repeat(50_000));
         }
-        assert!(frames.len() < LONGEST + 100 && frames.ends_with("not kept"));
+        assert!(frames.len() < MAX_TEXT + 100 && frames.ends_with("not kept"));
+    }
+
+    #[test]
+    fn a_body_has_a_bound_and_its_beginning_and_end_remain() {
+        let message = |n: usize| json!({"role": "user", "content": format!("{n} {}", "word ".repeat(30))});
+        let body = json!({"model": "m", "messages": (0..20_000).map(message).collect::<Vec<_>>()});
+        let body = bounded(body);
+        assert!(json_size(&body) <= MAX_BODY, "{}", json_size(&body));
+        assert_eq!(body["model"], "m");
+        let list = body["messages"].as_array().unwrap();
+        assert_eq!(list[0], message(0));
+        assert_eq!(list.last(), Some(&message(19_999)));
+        assert!(list.iter().any(|one| one.as_str().is_some_and(|text| text.contains("left out"))));
+        for one in [
+            json!({"messages": [{"content": "word ".repeat(1_000_000)}]}),
+            json!({"tools": (0..200_000).collect::<Vec<_>>(), "messages": []}),
+            json!({"format": (0..50_000).map(|n| (n.to_string(), json!("value"))).collect::<Map<_, _>>()}),
+            json!({"messages": [(0..200_000).collect::<Vec<_>>()]}),
+        ] {
+            assert!(json_size(&bounded(one)) <= MAX_BODY);
+        }
+        let small = json!({"messages": [message(1)], "stream": true});
+        assert_eq!(bounded(small.clone()), small);
     }
 }

@@ -5,6 +5,7 @@
 
 mod answer;
 mod body;
+mod call_span;
 mod draft;
 mod embed;
 mod error;
@@ -33,6 +34,8 @@ use crate::base::secrets;
 pub(crate) use answer::args_json;
 pub use answer::{AnswerPiece, CallPiece, Facts, InvalidArgs, ModelAnswer, TokenUsage, ToolCall};
 use body::{WireRequest, WireTarget};
+pub use call_span::observed_model;
+use call_span::{CallSpan, CalledModel};
 use draft::AnswerDraft;
 use error::RequestTarget;
 pub(crate) use error::wait_in_headers;
@@ -263,18 +266,20 @@ impl Providers {
         let mut open = OpenExchange::new(request, model, address);
         let known = route.base_url.is_none().then_some(route.name.as_str());
         let price = prices::find(&self.settings.prices, model, known);
-        let is_watched = open.is_some();
+        let mut span = CallSpan::chat(&service.called(), request);
         let source = match WireForm::of(route.kind) {
-            Some(form) => service.sent(form, messages, request, is_watched).await,
-            None => service.provided(messages, request, is_watched).await,
+            Some(form) => service.sent(form, messages, request, open.as_mut()).await,
+            None => service.provided(messages, request, open.is_some()).await,
         };
         match source {
             Ok(source) => Ok(AnswerStream::new(
                 AnswerDraft::new(service.asked, price),
                 source,
                 open,
+                span,
             )),
             Err(error) => {
+                span.failed(&error);
                 if let Some(open) = &mut open {
                     open.failed(&error.to_string());
                 }
@@ -316,18 +321,28 @@ struct Service<'a> {
 }
 
 impl Service<'_> {
+    fn called(&self) -> CalledModel<'_> {
+        CalledModel {
+            kind: self.route.kind,
+            base_url: self.target.endpoint.base_url(),
+            model: self.target.model.model_name.namespace_and_name().1,
+        }
+    }
+
     /// Sends a request in a protocol that is read here.
     async fn sent(
         &self,
         form: WireForm,
         messages: Vec<ChatMessage>,
         request: &ModelRequest,
-        is_watched: bool,
+        watched: Option<&mut OpenExchange>,
     ) -> Result<AnswerSource, ModelError> {
+        let is_watched = watched.is_some();
+        let called = self.called();
         let target = WireTarget {
-            kind: self.route.kind,
-            base_url: self.target.endpoint.base_url(),
-            model: self.target.model.model_name.namespace_and_name().1,
+            kind: called.kind,
+            base_url: called.base_url,
+            model: called.model,
             // The protocol wants a key also where the server does not.
             key: self.key.as_deref().unwrap_or("none"),
         };
@@ -343,6 +358,9 @@ impl Service<'_> {
             post = post.header(*name, value.map_err(unsendable)?);
         }
         let body = made.body.to_string();
+        if let Some(open) = watched {
+            open.sent(made.body);
+        }
         let sent = post
             .header(CONTENT_TYPE, "application/json")
             .body(body)

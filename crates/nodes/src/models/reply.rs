@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
 use super::answer::{AnswerPiece, CallPiece, ModelAnswer, TokenUsage};
+use super::call_span::CallSpan;
 use super::draft::AnswerDraft;
 use super::error::ModelError;
 use super::exchange::{self, Ended, OpenExchange};
@@ -114,16 +115,23 @@ pub struct AnswerStream {
     draft: AnswerDraft,
     source: AnswerSource,
     open: Option<OpenExchange>,
+    span: CallSpan,
     failed: Option<ModelError>,
     has_ended: bool,
 }
 
 impl AnswerStream {
-    pub(super) fn new(draft: AnswerDraft, source: AnswerSource, open: Option<OpenExchange>) -> Self {
+    pub(super) fn new(
+        draft: AnswerDraft,
+        source: AnswerSource,
+        open: Option<OpenExchange>,
+        span: CallSpan,
+    ) -> Self {
         Self {
             draft,
             source,
             open,
+            span,
             failed: None,
             has_ended: false,
         }
@@ -133,13 +141,15 @@ impl AnswerStream {
     pub async fn next(&mut self) -> Result<Option<AnswerPiece>, ModelError> {
         let next = self.piece().await;
         match &next {
-            Ok(Some(_)) => {}
+            Ok(Some(_)) => self.span.piece(),
             Ok(None) => {
+                self.span.done(&self.draft.answer);
                 if let Some(open) = &mut self.open {
                     open.done(&self.draft.answer);
                 }
             }
             Err(error) => {
+                self.span.failed(error);
                 if let Some(open) = &mut self.open {
                     open.ended = Ended::Failed;
                 }

@@ -620,6 +620,10 @@ async fn a_key_that_comes_in_pieces_is_taken_out_of_the_stream() {
             && !exchange.response.contains("choices"),
         "{exchange:?}"
     );
+    let body = exchange.body.as_ref().unwrap();
+    assert_eq!(body["stream"], true, "as it was sent: {body}");
+    let text = body.to_string();
+    assert!(text.contains("\"messages\"") && !text.contains("sk-"), "{text}");
 }
 
 fn own_server(extra: Json) -> Json {

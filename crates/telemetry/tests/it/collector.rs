@@ -20,13 +20,15 @@ pub(crate) struct Seen {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) error: Option<String>,
-    name: String,
-    fields: HashMap<String, String>,
+    pub(crate) name: String,
+    /// It is a request to another program.
+    pub(crate) is_client: bool,
+    pub(crate) attributes: HashMap<String, String>,
 }
 
 impl Seen {
     pub(crate) fn field(&self, name: &str) -> String {
-        self.fields
+        self.attributes
             .get(&format!("superstep.{name}"))
             .cloned()
             .unwrap_or_default()
@@ -127,7 +129,9 @@ impl Collector {
                     .filter(|status| status.code == 2)
                     .map(|status| status.message.clone()),
                 name: span.name.clone(),
-                fields: texts(&span.attributes),
+                // 3 is "client".
+                is_client: span.kind == 3,
+                attributes: texts(&span.attributes),
             })
             .collect()
     }
@@ -180,6 +184,13 @@ fn texts(attributes: &[KeyValue]) -> HashMap<String, String> {
         let text = match field.value.as_ref()?.value.as_ref()? {
             any_value::Value::StringValue(text) => text.clone(),
             any_value::Value::IntValue(number) => number.to_string(),
+            any_value::Value::ArrayValue(list) => {
+                let texts = list.values.iter().filter_map(|one| match one.value.as_ref()? {
+                    any_value::Value::StringValue(text) => Some(text.as_str()),
+                    _ => None,
+                });
+                format!("[{}]", texts.collect::<Vec<_>>().join(", "))
+            }
             other => format!("{other:?}"),
         };
         Some((field.key.clone(), text))

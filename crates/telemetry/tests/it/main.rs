@@ -127,9 +127,10 @@ fn what_is_over_is_sent_with_the_times_at_which_it_was_done() {
         name: name.into(),
         from: at(from),
         to: at(to),
+        is_request: false,
         fields: vec![
-            ("outcome", outcome.to_owned()),
-            ("error", "no such city".to_owned()),
+            ("outcome", outcome.to_owned().into()),
+            ("error", "no such city".into()),
         ],
     };
     let collector = Collector::start();
@@ -148,6 +149,57 @@ fn what_is_over_is_sent_with_the_times_at_which_it_was_done() {
     let tasks = || seen.iter().filter(|span| !span.parent.is_empty());
     assert!(tasks().all(|task| task.parent == run.id && task.trace == run.trace && task.error.is_none()));
     assert_eq!(tasks().map(|task| task.start).min(), Some(2_000_000_000));
+}
+
+#[test]
+fn what_has_a_name_in_the_conventions_keeps_it() {
+    let _second = second_subscriber();
+    let collector = Collector::start();
+    let telemetry = Telemetry::start(Options::to(&collector.address())).unwrap();
+    let subscriber = tracing_subscriber::registry().with(telemetry.layer());
+    tracing::subscriber::with_default(subscriber, || {
+        tracing::debug_span!(
+            target: observe::TARGET,
+            "model",
+            otel.name = "chat m",
+            otel.kind = "client",
+            gen_ai.request.model = "m",
+            gen_ai.response.finish_reasons = "stop",
+            gen_ai.usage.input_tokens = 3_u64,
+            server.port = 80,
+            "error.type" = "ModelBusyError",
+            outcome = "failed",
+            error = "it is busy",
+        )
+        .in_scope(|| {});
+    });
+    telemetry
+        .send(&[PastSpan {
+            id: "m".to_owned(),
+            parent: None,
+            name: "chat past".into(),
+            from: std::time::UNIX_EPOCH,
+            to: std::time::UNIX_EPOCH,
+            is_request: true,
+            fields: vec![("gen_ai.usage.output_tokens", 4.into()), ("node", "n".into())],
+        }])
+        .unwrap();
+    telemetry.finish().unwrap();
+
+    let spans = collector.spans();
+    let of = |name: &str| spans.iter().find(|span| span.name == name).unwrap();
+    let (live, past) = (of("chat m"), of("chat past"));
+    assert!(live.is_client && past.is_client);
+    assert_eq!(live.error.as_deref(), Some("it is busy"));
+    assert_eq!(live.field("outcome"), "failed");
+    let attribute = |span: &Seen, name: &str| span.attributes.get(name).cloned().unwrap_or_default();
+    assert_eq!(attribute(live, "gen_ai.request.model"), "m");
+    assert_eq!(attribute(live, "gen_ai.response.finish_reasons"), "[stop]", "a list of one");
+    assert_eq!(attribute(live, "gen_ai.usage.input_tokens"), "3");
+    assert_eq!(attribute(live, "server.port"), "80");
+    assert_eq!(attribute(live, "error.type"), "ModelBusyError");
+    assert_eq!(attribute(past, "gen_ai.usage.output_tokens"), "4");
+    assert_eq!(past.field("node"), "n");
 }
 
 #[test]

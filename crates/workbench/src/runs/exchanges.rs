@@ -34,6 +34,7 @@ pub(crate) fn view(exchange: Exchange) -> ExchangeView {
         at,
         millis: u32::try_from(exchange.took).unwrap_or(u32::MAX),
         request: exchange.request,
+        body: exchange.body,
         response: exchange.response,
         answer: (!exchange.answer.is_empty()).then_some(exchange.answer),
         by: match exchange.by {
@@ -124,7 +125,8 @@ impl Ledger {
                 }
                 one.task_id = row.get(0)?;
                 if request.brief {
-                    (one.request, one.response, one.answer) = (Json::Null, String::new(), None);
+                    (one.request, one.body) = (Json::Null, None);
+                    (one.response, one.answer) = (String::new(), None);
                 } else {
                     bytes += body.len();
                 }
@@ -174,6 +176,7 @@ mod tests {
             at: 1.0,
             millis: 2,
             request: json!({"messages": []}),
+            body: Some(json!({"model": model, "stream": true})),
             response: "x".repeat(length),
             answer: None,
             by: None,
@@ -239,6 +242,7 @@ mod tests {
             [("b", ""), ("a", "")],
             "as they were kept, without the texts"
         );
+        assert!(found.iter().all(|one| one.body.is_none()));
         assert_eq!(found[0].tokens, Some(ExchangeTokens { input: 3, output: 4 }));
     }
 
@@ -255,5 +259,21 @@ mod tests {
             .filter(|n| !ledger.exchanges(&of(&format!("task-{n}"))).unwrap().is_empty())
             .collect();
         assert_eq!(left, [7, 8, 9]);
+    }
+
+    #[test]
+    fn those_of_before_bodies_were_kept_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&dir.path().join("workbench.db")).unwrap();
+        let mut old = serde_json::to_value(exchange("old", 1)).unwrap();
+        old.as_object_mut().unwrap().remove("body");
+        let insert = "INSERT INTO exchanges (thread_id, task_id, size, body) VALUES ('t', 'a', 1, ?1)";
+        ledger
+            .with(|c| c.execute(insert, [old.to_string()]).map(drop))
+            .unwrap();
+        ledger.keep_exchanges("t", "a", &[exchange("new", 1)]).unwrap();
+        let found = ledger.exchanges(&of("a")).unwrap();
+        let bodies: Vec<_> = found.iter().map(|one| one.body.clone()).collect();
+        assert_eq!(bodies, [None, Some(json!({"model": "new", "stream": true}))]);
     }
 }

@@ -89,6 +89,11 @@ pub struct ExchangeView {
     /// Messages, tools and parameters; keys are hidden and long texts cut.
     #[ts(type = "any")]
     pub request: Json,
+    /// The body as it was sent, in the server's own protocol, with keys hidden and what is long cut. Absent where it is
+    /// not known: nothing was sent, a library wrote it, or an earlier release kept the exchange.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "any")]
+    pub body: Option<Json>,
     /// The frames of the answer, one a line, as they came.
     pub response: String,
     /// The text of the answer, when it is complete, and a line for each call in it.

@@ -33,6 +33,11 @@ millis: number,
  */
 request: any, 
 /**
+ * The body as it was sent, in the server's own protocol, with keys hidden and what is long cut. Absent where it is
+ * not known: nothing was sent, a library wrote it, or an earlier release kept the exchange.
+ */
+body?: any, 
+/**
  * The frames of the answer, one a line, as they came.
  */
 response: string, 
