@@ -529,4 +529,57 @@ mod tests {
             }
         }
     }
+
+    #[tokio::test]
+    async fn the_provider_layer_reads_no_answer_without_end() {
+        use std::io::{BufRead, BufReader, Read, Write};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1/", listener.local_addr().unwrap());
+        let sent = std::thread::spawn(move || {
+            let mut reader = BufReader::new(listener.accept().unwrap().0);
+            let mut length = 0;
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).unwrap();
+                if let Some(asked) = line.to_lowercase().strip_prefix("content-length: ") {
+                    length = asked.trim().parse().unwrap();
+                }
+                if line == "\r\n" {
+                    break;
+                }
+            }
+            reader.read_exact(&mut vec![0; length]).unwrap();
+            let stream = reader.get_mut();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+            stream.write_all(head.as_bytes()).unwrap();
+            // Calls that have not ended are kept in the layer and shown to nobody.
+            let text = "a".repeat(1 << 16);
+            for index in 0..10_000 {
+                let item = json!({"type": "function_call", "call_id": index.to_string(), "name": "f", "x": text});
+                let event = json!({"type": "response.output_item.added", "output_index": index, "item": item});
+                if write!(stream, "data: {event}\n\n").is_err() {
+                    return index;
+                }
+            }
+            10_000
+        });
+        let settings: ModelSettings =
+            serde_json::from_value(json!({"connections": {"mine": {"provider": "openai_resp", "base_url": url}}})).unwrap();
+        let providers = Providers::new(Arc::new(|_| None), Arc::new(settings)).with_grants(Grants::all());
+        let request = ModelRequest {
+            messages: vec![superstep::json!({"type": "human", "content": "Go"})],
+            ..ModelRequest::default()
+        };
+        let mut answer = providers.ask("mine::m", &request).await.unwrap();
+        let error = loop {
+            match answer.next().await {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("it has no end"),
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert!(error.contains("more than 32 MB"), "{error}");
+        drop(answer);
+        assert!(sent.join().unwrap() < 5_000, "the connection is closed");
+    }
 }

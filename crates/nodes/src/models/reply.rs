@@ -1,6 +1,7 @@
 //! An answer on its way: read from its frames here where the protocol is one of ours, or by the provider layer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -10,16 +11,20 @@ use genai::chat::{
 };
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value as Json, json};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::answer::{AnswerPiece, CallPiece, ModelAnswer, TokenUsage};
 use super::call_span::CallSpan;
-use super::draft::AnswerDraft;
+use super::draft::{AnswerDraft, MAX_ANSWER};
 use super::error::ModelError;
 use super::exchange::{self, Ended, OpenExchange};
 use super::wire::{Decoder, FrameReader, GatheredCall, MAX_FRAME, WirePart};
 use crate::base::secrets;
 
+/// Most bytes of frames that the provider layer reads of one answer: it keeps some of them where nobody sees them, such as
+/// the arguments of calls that have not ended.
+const MAX_PROVIDED: usize = 2 * MAX_ANSWER;
 /// Longest wait for what follows the reason to stop: tokens, and the mark of the end that some servers forget.
 const AFTER_STOP: Duration = Duration::from_secs(5);
 
@@ -250,8 +255,20 @@ impl AnswerSource {
                     None => reader.read_rest(draft).map(|()| false),
                 }
             }
-            Self::Provider { stream, calls, .. } => {
-                let Some(event) = stream.next().await else {
+            Self::Provider {
+                stream,
+                noted,
+                calls,
+            } => {
+                let event = tokio::select! {
+                    biased;
+                    () = noted.is_full.notified() => {
+                        let limit = format!("its answer has more than {} MB", MAX_PROVIDED / 1024 / 1024);
+                        return Err(draft.asked.failed(limit));
+                    }
+                    event = stream.next() => event,
+                };
+                let Some(event) = event else {
                     return Ok(false);
                 };
                 match event.map_err(|e| draft.asked.classify(&e))? {
@@ -392,7 +409,13 @@ fn seen(
 /// Details that a stream contains and the provider layer loses: the model that answers, and tokens in a chunk that
 /// looks like a piece of the answer.
 #[derive(Default)]
-pub(super) struct FrameSink(Mutex<FrameDetails>);
+pub(super) struct FrameSink {
+    details: Mutex<FrameDetails>,
+    /// Bytes of all frames so far.
+    bytes: AtomicUsize,
+    /// Told when there were more than [`MAX_PROVIDED`].
+    is_full: Notify,
+}
 
 #[derive(Default)]
 pub(super) struct FrameDetails {
@@ -404,12 +427,16 @@ pub(super) struct FrameDetails {
 
 impl FrameSink {
     pub(super) fn lock(&self) -> MutexGuard<'_, FrameDetails> {
-        self.0.lock()
+        self.details.lock()
     }
 }
 
 impl ChatFrameSink for FrameSink {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
+        let bytes = self.bytes.fetch_add(frame.data.len(), Ordering::Relaxed) + frame.data.len();
+        if bytes > MAX_PROVIDED {
+            self.is_full.notify_one();
+        }
         if let Some(frames) = &mut self.lock().frames {
             exchange::add_frame(frames, frame.event, frame.data);
         }
