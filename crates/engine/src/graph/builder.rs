@@ -49,7 +49,9 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// Creates a branch. Without paths, the router's answers are node names.
+    /// Creates a branch. Without paths, the router's answers are node names. A closure over a Rust type is made a router by
+    /// [`choose`](crate::choose): `Branch::new(choose(|state: Order| …))`. One without it is taken as a closure over JSON,
+    /// which has two arguments, `(NodeContext, Value)`, and the compiler says so.
     pub fn new(router: impl Router) -> Self {
         Self {
             name: None,

@@ -9,6 +9,7 @@ use crate::checkpoint::checkpointer::Checkpointer;
 use crate::graph::context_schema::{ContextSchema, is_given};
 use crate::graph::plan::Plan;
 use crate::graph::scope::Persistence;
+use crate::graph::shared::IntoShared;
 use crate::policy::breakpoint::Breakpoint;
 use crate::policy::cache::NodeCache;
 use crate::policy::limits::Limits;
@@ -111,9 +112,10 @@ impl Graph {
         self
     }
 
-    /// Sets the checkpointer in which the graph keeps its threads.
-    pub fn with_checkpointer(mut self, saver: Arc<dyn Checkpointer>) -> Self {
-        self.saver = Some(saver);
+    /// Sets the checkpointer in which the graph keeps its threads: one of its own, or an [`Arc`] of one that is used
+    /// elsewhere too.
+    pub fn with_checkpointer(mut self, saver: impl IntoShared<dyn Checkpointer>) -> Self {
+        self.saver = Some(saver.into_shared());
         self
     }
 
@@ -138,14 +140,14 @@ impl Graph {
         &self.clock
     }
     /// Sets a cache for results of nodes that have a [`CachePolicy`](crate::graph::CachePolicy).
-    pub fn with_cache(mut self, cache: Arc<dyn NodeCache>) -> Self {
-        self.cache = Some(cache);
+    pub fn with_cache(mut self, cache: impl IntoShared<dyn NodeCache>) -> Self {
+        self.cache = Some(cache.into_shared());
         self
     }
 
     /// Sets a store, which the graph's nodes and tasks see. A graph within it sees the same one unless it has its own.
-    pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
-        self.store = Some(store);
+    pub fn with_store(mut self, store: impl IntoShared<dyn Store>) -> Self {
+        self.store = Some(store.into_shared());
         self
     }
 

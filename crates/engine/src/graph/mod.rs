@@ -21,6 +21,7 @@ pub(crate) mod recorder;
 pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod scope;
+pub(crate) mod shared;
 pub(crate) mod task;
 pub(crate) mod typed;
 pub(crate) mod writes;
@@ -38,6 +39,7 @@ pub use node::{Interrupted, Node, NodeError, NodeOutput, ParentCommand, Router};
 pub use options::NodeOptions;
 pub use recorder::Recorder;
 pub use scope::Persistence;
+pub use shared::IntoShared;
 pub use typed::{IntoOutput, State, choose, typed, typed_with};
 
 pub use crate::base::command::{Command, CommandGraph, IntoTargets, Packet, Target};

@@ -34,6 +34,11 @@ use crate::value::{Object, Value};
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no node",
+    note = "a closure over JSON takes `(NodeContext, Value)`; one over a type of yours is made a node by `typed`, and by \
+            `typed_with` where it uses something from outside, such as a client"
+)]
 #[async_trait]
 pub trait Node: Send + Sync + 'static {
     /// Runs the node. `input` is the state seen through the node's input schema, or the packet of a `Send`.
@@ -295,6 +300,10 @@ impl NodeError {
 }
 
 /// Router that chooses targets after its source node has run. Sees the state with the node's own writes applied.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no router",
+    note = "a closure over a type of yours is made a router by `choose`: `Branch::new(choose(|state: State| …))`"
+)]
 #[async_trait]
 pub trait Router: Send + Sync + 'static {
     /// Returns labels (looked up in the branch's paths), node names or packets.
