@@ -15,16 +15,20 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::files::Form;
+use crate::base::processor::{bound_processor_time, exceeded_processor_time};
 use crate::programs::helper::{HelperProgram, HelperWork};
 
 /// Stands before an answer: what libraries print goes the same way.
 const MARK: char = '\u{1e}';
-/// Longest time for one file, unless set otherwise.
+/// Processor time for one file, unless set otherwise.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How many times longer than its processor time a file may take: a busy computer makes no file unreadable, and a
+/// process that waits for nothing ends at last.
+const MAX_WAIT: u32 = 10;
 /// How often somebody may say stop.
 const BEAT: Duration = Duration::from_millis(50);
 /// Longest text of one file.
-const LONGEST: usize = 16 * 1024 * 1024;
+const MAX_TEXT: usize = 16 * 1024 * 1024;
 /// Memory of the process.
 #[cfg(unix)]
 const MEMORY: u64 = 1536 * 1024 * 1024;
@@ -38,7 +42,8 @@ pub struct ReaderProgram {
     pub path: PathBuf,
     /// What it is given. It must call [`serve_if_asked`](crate::serve_if_asked) before anything else.
     pub args: Vec<OsString>,
-    /// Longest time for one file.
+    /// Processor time that one file may take. Where the system cannot bound it, and for a process that does nothing,
+    /// ten times as long by the clock.
     pub patience: Duration,
 }
 
@@ -67,6 +72,8 @@ pub(super) struct DocumentPage {
 struct Question {
     pdf: bool,
     length: usize,
+    /// Processor time that the answer may take.
+    patience: Duration,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -150,7 +157,7 @@ fn start(program: &ReaderProgram) -> std::io::Result<ReaderProcess> {
             loop {
                 let mut line = Vec::new();
                 // JSON writes some signs as six.
-                let most = LONGEST as u64 * 6;
+                let most = MAX_TEXT as u64 * 6;
                 let read = lines.by_ref().take(most).read_until(b'\n', &mut line).ok()?;
                 let text = std::str::from_utf8(&line)
                     .ok()
@@ -170,7 +177,18 @@ fn start(program: &ReaderProgram) -> std::io::Result<ReaderProcess> {
     })
 }
 
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}
+
 impl ReaderProcess {
+    /// Returns whether the system has ended the process because of its processor time.
+    fn is_out_of_time(&mut self) -> bool {
+        // One that only closed its output does not end by itself; the status of one that has ended stays what it is.
+        let _ = self.child.kill();
+        self.child.wait().is_ok_and(exceeded_processor_time)
+    }
+
     fn ask(
         &mut self,
         form: Form,
@@ -181,6 +199,7 @@ impl ReaderProcess {
         let question = Question {
             pdf: form == Form::Pdf,
             length: bytes.len(),
+            patience: self.patience,
         };
         let Some(mut input) = self.input.take() else {
             return Some(Err(DIED.to_owned()));
@@ -207,11 +226,19 @@ impl ReaderProcess {
                     self.input = taken.recv_timeout(self.patience).ok().flatten();
                     return Some(Ok(answer));
                 }
-                Err(RecvTimeoutError::Disconnected) => return Some(Err(DIED.to_owned())),
-                Err(RecvTimeoutError::Timeout) if began.elapsed() > self.patience => {
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Some(Err(match self.is_out_of_time() {
+                        true => format!(
+                            "reading it takes more than {} of a processor",
+                            seconds(self.patience)
+                        ),
+                        false => DIED.to_owned(),
+                    }));
+                }
+                Err(RecvTimeoutError::Timeout) if began.elapsed() > self.patience * MAX_WAIT => {
                     return Some(Err(format!(
-                        "reading it took longer than {} s",
-                        self.patience.as_secs()
+                        "reading it took longer than {}",
+                        seconds(self.patience * MAX_WAIT)
                     )));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -255,10 +282,12 @@ fn serve() {
         if input.by_ref().take(length).read_to_end(&mut bytes).is_err() {
             return;
         }
+        bound_processor_time(Some(question.patience));
         let pages = match question.pdf {
             true => pdf(&bytes),
             false => html(&bytes),
         };
+        bound_processor_time(None);
         let answer = match pages {
             Ok(pages) => ReaderAnswer::Pages(pages),
             Err(problem) => ReaderAnswer::Problem(problem),
@@ -303,8 +332,8 @@ fn pdf(bytes: &[u8]) -> Result<Vec<DocumentPage>, String> {
         };
         let text = text.replace('\0', "");
         size += text.len();
-        if size > LONGEST {
-            return Err(format!("its text is longer than {} MB", LONGEST >> 20));
+        if size > MAX_TEXT {
+            return Err(format!("its text is longer than {} MB", MAX_TEXT >> 20));
         }
         if !text.trim().is_empty() {
             pages.push(DocumentPage {
@@ -335,8 +364,8 @@ fn html(bytes: &[u8]) -> Result<Vec<DocumentPage>, String> {
         Ok(Err(e)) => return Err(format!("it is no HTML that can be read ({e})")),
         Err(_) => return Err("it is broken HTML".to_owned()),
     };
-    if text.len() > LONGEST {
-        return Err(format!("its text is longer than {} MB", LONGEST >> 20));
+    if text.len() > MAX_TEXT {
+        return Err(format!("its text is longer than {} MB", MAX_TEXT >> 20));
     }
     Ok(vec![DocumentPage {
         number: None,

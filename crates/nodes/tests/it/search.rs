@@ -744,3 +744,42 @@ async fn a_program_that_reads_nothing_says_so() {
         assert_eq!((found.hits.len(), found.problems.len()), (1, 2), "{path}");
     }
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_reader_that_gets_no_processor_is_waited_for() {
+    let dir = folder(&[("a.html", b"<p>text</p>")]);
+    // It takes longer than it may, and does nothing meanwhile, as on a computer that does something else.
+    let script = r#"sleep 3; printf '\n\036{"pages":[{"text":"text"}]}\n'; cat >/dev/null"#;
+    let program = ReaderProgram {
+        path: "/bin/sh".into(),
+        args: vec!["-c".into(), script.into()],
+        patience: Duration::from_secs(2),
+    };
+    let folders = std::sync::Arc::new(Folders::default().read_by(Some(program)));
+    let found = search(&folders, asking(dir.path(), "text")).await.0.unwrap();
+    assert_eq!(
+        (found.hits.len(), found.problems.len()),
+        (1, 0),
+        "{:?}",
+        found.problems
+    );
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_reader_that_works_for_too_long_is_ended_by_its_processor_time() {
+    let dir = folder(&[("a.html", b"<p>text</p>"), ("b.md", b"text\n")]);
+    let program = ReaderProgram {
+        path: "/bin/sh".into(),
+        args: vec!["-c".into(), "ulimit -S -t 1; while :; do :; done".into()],
+        patience: Duration::from_secs(60),
+    };
+    let folders = std::sync::Arc::new(Folders::default().read_by(Some(program)));
+    let found = search(&folders, asking(dir.path(), "text")).await.0.unwrap();
+    assert_eq!(found.hits.len(), 1);
+    let [(_, cause)] = &found.problems[..] else {
+        panic!("{:?}", found.problems);
+    };
+    assert!(cause.contains("of a processor"), "{cause}");
+}
