@@ -351,19 +351,13 @@ impl Client {
         args: Map<String, Json>,
         limit: Duration,
     ) -> Result<Json, McpError> {
-        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
-        for _ in 0..MAX_ROUNDS {
-            let request = ClientRequest::CallToolRequest(Request::new(params.clone()));
-            let result = self.ask(context, Some(tool), request, limit).await?;
-            match self.declined(&result)? {
-                None => return Ok(result),
-                Some((answers, state)) => {
-                    params.input_responses = Some(answers);
-                    params.request_state = state;
-                }
-            }
-        }
-        Err(self.asks_on())
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
+        self.ask_on(context, Some(tool), limit, |answers, state| {
+            let mut params = params.clone();
+            (params.input_responses, params.request_state) = (answers, state);
+            ClientRequest::CallToolRequest(Request::new(params))
+        })
+        .await
     }
 
     /// Reads a resource.
@@ -373,19 +367,34 @@ impl Client {
         uri: &str,
         limit: Duration,
     ) -> Result<Json, McpError> {
-        let mut params = ReadResourceRequestParams::new(uri);
+        let params = ReadResourceRequestParams::new(uri);
+        self.ask_on(context, None, limit, |answers, state| {
+            let mut params = params.clone();
+            (params.input_responses, params.request_state) = (answers, state);
+            ClientRequest::ReadResourceRequest(Request::new(params))
+        })
+        .await
+    }
+
+    /// Sends a request, and again with answers for as long as the server asks for something before it goes on.
+    async fn ask_on(
+        &self,
+        context: &NodeContext,
+        tool: Option<&str>,
+        limit: Duration,
+        request: impl Fn(Option<Answers>, Option<String>) -> ClientRequest,
+    ) -> Result<Json, McpError> {
+        let (mut answers, mut state) = (None, None);
         for _ in 0..MAX_ROUNDS {
-            let request = ClientRequest::ReadResourceRequest(Request::new(params.clone()));
-            let result = self.ask(context, None, request, limit).await?;
+            let result = self
+                .ask(context, tool, request(answers.take(), state.take()), limit)
+                .await?;
             match self.declined(&result)? {
                 None => return Ok(result),
-                Some((answers, state)) => {
-                    params.input_responses = Some(answers);
-                    params.request_state = state;
-                }
+                Some((given, reminder)) => (answers, state) = (Some(given), reminder),
             }
         }
-        Err(self.asks_on())
+        Err(self.nonsense(format!("it asks for more than {MAX_ROUNDS} answers")))
     }
 
     /// Declines what a server asks for before it goes on (since revision 2026-07-28, such requests are results); returns
@@ -420,10 +429,6 @@ impl Client {
         }
         let state = result.get("requestState").and_then(Json::as_str);
         Ok(Some((answers, state.map(str::to_owned))))
-    }
-
-    fn asks_on(&self) -> McpError {
-        self.nonsense(format!("it asks for more than {MAX_ROUNDS} answers"))
     }
 
     fn nonsense(&self, cause: String) -> McpError {
@@ -532,7 +537,10 @@ impl Client {
 }
 
 /// Answers to what a server asked for, and what it wants to be reminded of.
-type Declined = (std::collections::BTreeMap<String, Json>, Option<String>);
+type Declined = (Answers, Option<String>);
+
+/// Answers to what a server asks for, by its names.
+type Answers = std::collections::BTreeMap<String, Json>;
 
 /// Reason why a server did not come up; with rmcp's error if it can be tried in another way.
 type StartFailure = (Option<ClientInitializeError>, String);
