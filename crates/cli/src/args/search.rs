@@ -121,7 +121,7 @@ Examples:
   superstep probe pay writes.amount --json | jq '[.visits[].value] | add'")]
 #[command(mut_arg("json", |json| json.help("Print JSON: {visits, searched, more}")))]
 pub(crate) struct ProbeArgs {
-    /// The node, or an edge: FROM->TO
+    /// The node, or an edge: FROM->TO, or with --graph its id
     #[arg(value_name = "NODE")]
     pub(crate) node: String,
     /// The expression

@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 use superstep::Graph;
 use superstep::checkpoint::ThreadSummary;
 use superstep_workbench::wire::{
-    Evaluated, FindMoments, MomentFound, MomentReason, NodeVisit, ProbeNode, RunStatus, SearchProgress,
-    ValueView,
+    BreakWhen, Breakpoint, Evaluated, FindMoments, MomentFound, MomentReason, NodeVisit, ProbeNode,
+    RunStatus, SearchProgress, ValueView,
 };
 use superstep_workbench::{Desk, Folder};
 
@@ -17,6 +17,7 @@ use crate::args::search::{FindArgs, ProbeArgs};
 use crate::args::threads::Status;
 use crate::commands::state;
 use crate::fault::Fault;
+use crate::graph::GraphFile;
 use crate::out;
 use crate::place::Store;
 
@@ -254,22 +255,40 @@ fn moment_json(moment: &MomentFound) -> Json {
     })
 }
 
+/// Finds out what is looked at: a node, or an edge by its ends or its id. Names of nodes may have arrows in them, so the
+/// graph says which is meant, where it is named and can be read.
+fn place_of(name: String, graph: Option<&Path>) -> Result<(String, Option<String>), Fault> {
+    let file = graph.and_then(|path| GraphFile::read(path).ok());
+    if let Some(file) = file {
+        let document = &file.document;
+        let is_edge = name.contains("->") || document.edges().any(|(id, _)| id == name);
+        if !is_edge || document.node_ids().any(|id| id == name) {
+            return Ok((name, None));
+        }
+        let edge = Breakpoint::at(BreakWhen::Edge, name).on_edge_of(document)?;
+        return Ok((edge.node, edge.to));
+    }
+    // It is an edge only where there is an arrow with something on both sides.
+    let mut ways = name.match_indices("->").filter_map(|(at, arrow)| {
+        let (from, to) = (&name[..at], &name[at + arrow.len()..]);
+        let to = if to == "END" { superstep::END } else { to };
+        (!from.is_empty() && !to.is_empty()).then(|| (from.to_owned(), Some(to.to_owned())))
+    });
+    match (ways.next(), ways.next()) {
+        (None, _) => Ok((name, None)),
+        (Some(way), None) => Ok(way),
+        (Some(_), Some(_)) => Err(Fault::usage(format!(
+            "`{name}` may be several edges: names of nodes have arrows in them. Name the graph with --graph, and the edge by \
+             its ends or its id."
+        ))),
+    }
+}
+
 pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
     let desk = desk(&args.reading.db).await?;
     let limit = args.limit.map_or(usize::MAX, |limit| limit.get() as usize);
     let graphs = key_of(args.graph.as_deref());
-    // A node may have any name: it is an edge only where there is an arrow with something on both sides.
-    let edge = args
-        .node
-        .split_once("->")
-        .filter(|(from, to)| !from.is_empty() && !to.is_empty());
-    let (node, to) = match edge {
-        Some((from, to)) => {
-            let to = if to == "END" { superstep::END } else { to };
-            (from.to_owned(), Some(to.to_owned()))
-        }
-        None => (args.node, None),
-    };
+    let (node, to) = place_of(args.node, args.graph.as_deref())?;
     let mut request = ProbeNode {
         node,
         to,

@@ -191,3 +191,47 @@ fn moments_are_found_by_the_version_that_made_them() {
     let dear = user.expect(0, &["find", "--cost-from", "0.01", "--json"]).json();
     assert_eq!(dear["moments"], json!([]), "no run asked a model");
 }
+
+#[test]
+fn a_probe_of_nodes_with_arrows_in_their_names_means_one_place() {
+    let user = User::new();
+    let set = json!({"kind": "assign", "config": {"set": {"n": "1"}}});
+    let graph = user.graph(
+        "arrows.json",
+        &json!({
+            "format": "superstep/1", "name": "arrows", "state": {"n": {"type": "integer", "reducer": "add"}},
+            "nodes": {"a": set, "b->c": set, "a->b": set, "c": set},
+            "edges": [
+                {"from": "__start__", "to": "a"}, {"from": "__start__", "to": "a->b"},
+                {"from": "a", "to": "b->c", "when": "state.n > 99"}, {"from": "a->b", "to": "c"}
+            ]
+        }),
+    );
+    user.expect(0, &["run", &graph, "--input", "{}", "--thread", "t"]);
+    let visits = |args: &[&str]| {
+        let found = user
+            .expect(0, &[&["probe"], args, &["state.n", "--json"]].concat())
+            .json();
+        found["visits"].as_array().unwrap().len()
+    };
+    let refused = user.expect(2, &["probe", "a->b->c", "state.n"]);
+    assert!(
+        refused.err.contains("may be several edges") && refused.err.contains("--graph"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(
+        visits(&["a->b->c", "--graph", &graph]),
+        0,
+        "the first edge, which was not taken"
+    );
+    assert_eq!(
+        visits(&["a->b->c~2", "--graph", &graph]),
+        1,
+        "the second, by its id"
+    );
+    assert_eq!(visits(&["a->b", "--graph", &graph]), 1, "a node of this name");
+    assert_eq!(visits(&["c", "--graph", &graph]), 1);
+    let unknown = user.expect(2, &["probe", "a->b->c~3", "state.n", "--graph", &graph]);
+    assert!(unknown.err.contains("a->b->c~2"), "{}", unknown.err);
+}
