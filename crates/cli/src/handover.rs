@@ -22,7 +22,7 @@ use crate::listing::{Row, absolute, word};
 use crate::out::{self, quoted};
 use crate::place::{self, Store, program_of};
 use crate::progress::json;
-use crate::report::{Report, show_edit, stop_on_ctrl_c};
+use crate::report::{Report, left_unanswered, show_edit, stop_on_ctrl_c};
 
 /// Threads of a page.
 const PAGE: u32 = 1000;
@@ -184,10 +184,16 @@ impl Handover {
         };
         let input = given(&file, args.input, args.example.as_deref())?;
         let action = match (input, &known, args.checkpoint) {
-            (Some(input), _, checkpoint_id) => RunAction::Input {
-                input: json(&input),
-                checkpoint_id,
-            },
+            (Some(input), known, checkpoint_id) => {
+                if let (Some(known), None) = (known, &checkpoint_id) {
+                    let head = known.head.as_deref().unwrap_or_default();
+                    left_unanswered(&known.thread_id, head, known.questions.into(), &self.option);
+                }
+                RunAction::Input {
+                    input: json(&input),
+                    checkpoint_id,
+                }
+            }
             (None, Some(_), Some(checkpoint_id)) => RunAction::Replay {
                 checkpoint_id,
                 within: None,

@@ -1,6 +1,7 @@
 //! What people see while a graph runs: a line per task, tokens as they come, questions with how to answer them.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -29,6 +30,8 @@ pub(crate) struct Progress {
     tried: HashMap<String, String>,
     /// The node whose tokens are being written, and the id of their message.
     speaking: Option<(String, String)>,
+    /// Ids of messages of which something was written.
+    said: HashSet<String>,
 }
 
 impl Progress {
@@ -84,6 +87,7 @@ impl Progress {
             Some(by) => format!("({by})  "),
             None => String::new(),
         };
+        let name = task_name(&name);
         out::note(format!("{step:>4}  {name}  {millis} ms  {by}{what}").trim_end());
     }
 
@@ -107,6 +111,14 @@ impl Progress {
     /// Prints tokens one after another on a line; another message begins a new line.
     fn speak(&mut self, chunk: &Value, metadata: &Value) {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        if text(chunk.get("type")) == "remove" && self.said.remove(&text(chunk.get("id"))) {
+            self.end_speech();
+            let node = text(metadata.get("langgraph_node"));
+            out::note(&format!(
+                "      {node}: a new attempt begins; what was said above is taken back"
+            ));
+            return;
+        }
         // A whole message follows its chunks, and says the same again.
         if !text(chunk.get("type")).ends_with("Chunk") {
             return;
@@ -119,6 +131,7 @@ impl Progress {
         if self.speaking.as_ref() != Some(&speaker) {
             self.end_speech();
             out::note_part(&format!("      {}: ", speaker.0));
+            self.said.insert(speaker.1.clone());
             self.speaking = Some(speaker);
         }
         out::note_part(&broken(&content));
@@ -128,6 +141,14 @@ impl Progress {
         if self.speaking.take().is_some() {
             out::note_part("\n");
         }
+    }
+}
+
+/// Returns the name of a task for people: what takes over from a node that failed has a name that stands in no graph.
+pub(crate) fn task_name(node: &str) -> Cow<'_, str> {
+    match node.strip_prefix("__error_handler__") {
+        Some(failed) => format!("{failed} (fallback)").into(),
+        None => node.into(),
     }
 }
 

@@ -306,3 +306,18 @@ pub(crate) fn show_edit(
     }
     Ok(())
 }
+
+/// Says that a new input leaves the questions at the checkpoint unanswered.
+pub(crate) fn left_unanswered(thread: &str, checkpoint: &str, questions: u64, option: &str) {
+    let verb = match questions {
+        0 => return,
+        1 => "is",
+        _ => "are",
+    };
+    out::note(&format!(
+        "{} of thread {thread} {verb} left without an answer by this input. To answer all the same: superstep resume {} \
+         --checkpoint {checkpoint}{option}",
+        out::count(questions, "question"),
+        quoted(thread)
+    ));
+}

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use superstep::checkpoint::CheckpointHead;
 use superstep::run::{StateRef, StepTask};
 use superstep::{CheckpointId, Graph, ThreadId};
+use superstep_document::{Document, suggest};
 use superstep_nodes::Grants;
+use superstep_nodes::expression::Expression;
 use superstep_workbench::session::{self, Given, Start};
 use superstep_workbench::wire::{BreakWhen, Breakpoint, RunLabels, RunModels};
 use superstep_workbench::{RecordIn, RunRequest, Session};
@@ -20,13 +22,16 @@ use crate::graph::GraphFile;
 use crate::handover::Handover;
 use crate::input::{context, given, no_input};
 use crate::place::Store;
-use crate::report::{Report, stop_on_ctrl_c};
+use crate::report::{Report, left_unanswered, stop_on_ctrl_c};
 
 /// Finds out which edges of the graph the breakpoints are on; without a graph, edges are named by their ends.
 pub(crate) fn name_edges(args: &mut Running, file: Option<&GraphFile>) -> Result<(), Fault> {
     for point in &mut args.breaks {
         match file {
-            Some(file) => *point = point.on_edge_of(&file.document)?,
+            Some(file) => {
+                *point = point.on_edge_of(&file.document)?;
+                knows_keys(point, &file.document)?;
+            }
             None if point.when == BreakWhen::Edge && point.to.is_none() => {
                 return Err(Fault::usage(format!(
                     "--break {point}: another program runs the thread, and knows edges by their ends only. Write \
@@ -37,6 +42,32 @@ pub(crate) fn name_edges(args: &mut Running, file: Option<&GraphFile>) -> Result
         }
     }
     Ok(())
+}
+
+/// Refuses a condition of a breakpoint that reads a key which the state does not have: it would never hold.
+fn knows_keys(point: &Breakpoint, document: &Document) -> Result<(), Fault> {
+    let keys: Vec<&str> = document.state_keys().map(|(name, _)| name).collect();
+    let source = point.condition.as_deref().map(str::trim).unwrap_or_default();
+    // The state of a graph within has keys of its own, and one without declared keys takes any.
+    if keys.is_empty() || source.is_empty() || point.within.is_some() {
+        return Ok(());
+    }
+    // What else may be wrong with it is said where it is compiled.
+    let Ok(condition) = Expression::compile(source, "the condition of a breakpoint") else {
+        return Ok(());
+    };
+    match condition
+        .uses()
+        .keys
+        .iter()
+        .find(|key| !keys.contains(&key.as_str()))
+    {
+        None => Ok(()),
+        Some(key) => Err(Fault::usage(format!(
+            "--break {point}: the state has no key `{key}`, so this would never stop.{}",
+            suggest::did_you_mean(key, keys)
+        ))),
+    }
 }
 
 pub(crate) async fn run(mut args: RunArgs) -> Result<(), Fault> {
@@ -67,6 +98,15 @@ pub(crate) async fn run(mut args: RunArgs) -> Result<(), Fault> {
     let start = match (input, &head) {
         (Some(input), _) => {
             file.has_order()?;
+            if let (Some(thread), Some(head), None) = (&known, &head, &checkpoint) {
+                let waiting = session::waiting_at(&*store.saver, thread, &head.id).await?;
+                left_unanswered(
+                    thread.as_str(),
+                    head.id.as_str(),
+                    waiting.len() as u64,
+                    &store.option,
+                );
+            }
             Start::input(input, checkpoint)
         }
         (None, Some(_)) => Start::go_on(checkpoint),

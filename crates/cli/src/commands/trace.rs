@@ -10,6 +10,7 @@ use crate::commands::send_trace;
 use crate::fault::Fault;
 use crate::out;
 use crate::place::{Store, data_dir};
+use crate::progress::task_name;
 
 pub(crate) async fn trace(args: &TraceArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.reading.db).await?;
@@ -169,7 +170,7 @@ fn tasks(trace: &TraceView) -> Vec<Vec<String>> {
             rows.push(vec![
                 time(span.started - first),
                 span.step.to_string(),
-                format!("{}{}", "  ".repeat(depth), span.node),
+                format!("{}{}", "  ".repeat(depth), task_name(&span.node)),
                 time(span.worked()),
                 waited(span.waited()),
                 sum.tokens(),
@@ -209,7 +210,7 @@ fn sums(trace: &TraceView, by: SumBy) -> Vec<Vec<String>> {
     sums.sort_by(|(_, a), (_, b)| b.millis.total_cmp(&a.millis));
     let row = |(name, sum): (&str, Sum)| {
         vec![
-            name.to_owned(),
+            task_name(name).into_owned(),
             sum.count.to_string(),
             time(sum.millis),
             waited(sum.waited),

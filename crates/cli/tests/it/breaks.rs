@@ -141,3 +141,20 @@ fn an_edge_is_named_by_its_id_where_names_have_arrows() {
         unknown.err
     );
 }
+
+#[test]
+fn a_condition_on_a_key_that_the_state_does_not_have_is_refused() {
+    let user = User::new();
+    let args = |condition: &str| {
+        let point = format!("watch if {condition}");
+        user.call(&["run", &example("counter"), "--example", "1", "--break", &point])
+    };
+    let refused = args("state.cuont > 1");
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(
+        refused.err.contains("no key `cuont`") && refused.err.contains("Did you mean `count`?"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(args("state.count > 1").code, 3);
+}

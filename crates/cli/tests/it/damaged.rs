@@ -13,7 +13,10 @@ fn within(user: &User, seconds: u32, args: &[&str]) -> Done {
 fn limited(user: &User, limit: &str, args: &[&str]) -> Done {
     let program = user.command(&[]).get_program().to_owned();
     let mut command = user.command(&[]);
-    let environment: Vec<_> = command.get_envs().map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned))).collect();
+    let environment: Vec<_> = command
+        .get_envs()
+        .map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned)))
+        .collect();
     command = std::process::Command::new("sh");
     command
         .args(["-c", &format!("{limit}; exec \"$0\" \"$@\"")])
@@ -39,7 +42,9 @@ fn limited(user: &User, limit: &str, args: &[&str]) -> Done {
 fn exported(user: &User, thread: &str) -> Vec<Json> {
     user.expect(0, &["threads", "export", thread, "-o", "whole.jsonl"]);
     let text = std::fs::read_to_string(user.dir.path().join("whole.jsonl")).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// Imports lines as a thread of another name.
@@ -58,7 +63,10 @@ fn newest(lines: &mut [Json]) -> &mut Json {
 #[test]
 fn very_many_next_nodes_are_listed() {
     let user = User::new();
-    user.expect(0, &["run", &example("counter"), "--example", "1", "--thread", "t"]);
+    user.expect(
+        0,
+        &["run", &example("counter"), "--example", "1", "--thread", "t"],
+    );
     let mut lines = exported(&user, "t");
     let next: Vec<String> = (0..100_000).map(|n| format!("node-{n}")).collect();
     newest(&mut lines)["next"] = json!(next);
@@ -99,7 +107,10 @@ fn a_step_of_any_number_is_read_and_continued() {
             (0, &["explain", name]),
             (0, &["trace", name]),
             (0, &["effects", name]),
-            (0, &["update", name, "--values", r#"{"n": 1}"#, "--as-node", "count"]),
+            (
+                0,
+                &["update", name, "--values", r#"{"n": 1}"#, "--as-node", "count"],
+            ),
             (3, &["resume", name]),
             (0, &["resume", name, "--text", "yes"]),
             (3, &["run", &graph, "--input", "{}", "--thread", name]),
@@ -113,7 +124,10 @@ fn a_step_of_any_number_is_read_and_continued() {
 #[test]
 fn a_checkpoint_that_comes_from_itself_is_damage_and_ends_no_command_late() {
     let user = User::new();
-    user.expect(0, &["run", &example("counter"), "--example", "1", "--thread", "t"]);
+    user.expect(
+        0,
+        &["run", &example("counter"), "--example", "1", "--thread", "t"],
+    );
     let mut lines = exported(&user, "t");
     let id = newest(&mut lines)["id"].clone();
     newest(&mut lines)["parent"] = id;
@@ -141,7 +155,12 @@ fn a_checkpoint_that_comes_from_itself_is_damage_and_ends_no_command_late() {
         &["threads", "export", "t", "-o", "again.jsonl"],
     ] {
         let done = within(&user, 30, args);
-        assert!((0..=2).contains(&done.code), "{args:?}: {} {}", done.code, done.err);
+        assert!(
+            (0..=2).contains(&done.code),
+            "{args:?}: {} {}",
+            done.code,
+            done.err
+        );
         assert!(!done.err.contains("panicked"), "{args:?}: {}", done.err);
     }
 }
@@ -151,23 +170,40 @@ fn limits_of_the_system_are_called_by_their_names() {
     let user = User::new();
     let counter = example("counter");
     for db in ["sqlite:few.db", "file:few"] {
-        user.expect(0, &["run", &counter, "--example", "1", "--thread", "t", "--db", db]);
+        user.expect(
+            0,
+            &["run", &counter, "--example", "1", "--thread", "t", "--db", db],
+        );
         let mut failed = 0;
         for handles in 9..=14 {
-            let done = limited(&user, &format!("ulimit -n {handles}"), &["threads", "list", "--db", db]);
+            let done = limited(
+                &user,
+                &format!("ulimit -n {handles}"),
+                &["threads", "list", "--db", db],
+            );
             if done.code != 0 {
                 failed += 1;
                 assert!(done.err.contains("ulimit -n"), "{handles} for {db}: {}", done.err);
-                assert!(!done.err.contains("-wal") && !done.err.contains("Check the disk"), "{}", done.err);
+                assert!(
+                    !done.err.contains("-wal") && !done.err.contains("Check the disk"),
+                    "{}",
+                    done.err
+                );
             }
         }
         assert!(failed > 0, "{db} needs more than 9 files");
     }
     // A thread of a folder is one file; the limit is in blocks of 512 or 1,024 bytes.
     let input = format!(r#"{{"limit": 3, "log": ["{}"]}}"#, "word ".repeat(20_000));
-    let args = ["run", &counter, "--input", &input, "--thread", "long", "--db", "file:few"];
+    let args = [
+        "run", &counter, "--input", &input, "--thread", "long", "--db", "file:few",
+    ];
     let done = limited(&user, "ulimit -f 8", &args);
     assert_ne!(done.code, 0);
     assert!(done.err.contains("ulimit -f"), "{}", done.err);
-    assert!(!done.err.contains("gone on") && !done.err.contains("disk space"), "{}", done.err);
+    assert!(
+        !done.err.contains("gone on") && !done.err.contains("disk space"),
+        "{}",
+        done.err
+    );
 }

@@ -1,5 +1,7 @@
 //! `run` and `resume`: results, questions, streams, failures, exit codes.
 
+use std::io::{BufRead, BufReader, Read, Write};
+
 use serde_json::{Value as Json, json};
 
 use crate::{User, example};
@@ -715,4 +717,72 @@ fn a_pinned_node_does_not_run() {
     let done = user.expect(0, &[&run[..], &["--pin", pin]].concat());
     assert!(done.err.contains("increment does not run"), "{}", done.err);
     assert_eq!(done.json()["count"], 100);
+}
+
+#[test]
+fn what_a_failed_attempt_said_is_taken_back() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1/", listener.local_addr().unwrap());
+    let served = std::thread::spawn(move || {
+        let piece = |text: &str, stop: &str| {
+            format!(
+                "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}},\"finish_reason\":{stop}}}]}}\n\n"
+            )
+        };
+        let whole = format!(
+            "{}{}data: [DONE]\n\n",
+            piece("One two ", "null"),
+            piece("three", "\"stop\"")
+        );
+        for (length, answer) in [(10_000, piece("One two ", "null")), (whole.len(), whole.clone())] {
+            let mut reader = BufReader::new(listener.accept().unwrap().0);
+            let mut asked = 0;
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).unwrap();
+                if let Some(length) = line.to_lowercase().strip_prefix("content-length: ") {
+                    asked = length.trim().parse().unwrap();
+                }
+                if line == "\r\n" {
+                    break;
+                }
+            }
+            reader.read_exact(&mut vec![0; asked]).unwrap();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+            );
+            reader.get_mut().write_all((head + &answer).as_bytes()).unwrap();
+        }
+    });
+    let user = User::new();
+    let data = user.dir.path().join("data");
+    std::fs::create_dir_all(&data).unwrap();
+    let models = json!({"connections": {"mine": {"provider": "openai", "base_url": address}}});
+    std::fs::write(data.join("models.json"), models.to_string()).unwrap();
+    let graph = user.graph(
+        "say.json",
+        &json!({
+            "format": "superstep/1", "name": "Say", "state": {"answer": {"type": "string"}},
+            "nodes": {"say": {"kind": "model", "retry": {"attempts": 2, "initial_interval": 0.01, "jitter": false},
+                "config": {"model": "mine::m", "prompt": "Count", "into": "answer"}}},
+            "edges": [{"from": "__start__", "to": "say"}, {"from": "say", "to": "__end__"}]
+        }),
+    );
+    let done = user.expect(0, &["run", &graph, "--input", "{}", "--trust"]);
+    served.join().unwrap();
+    assert_eq!(done.json()["answer"], "One two three");
+    let places: Vec<_> = [
+        "say: One two",
+        "attempt 1 failed",
+        "a new attempt begins",
+        "say: One two three",
+    ]
+    .iter()
+    .map(|part| done.err.find(part))
+    .collect();
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{places:?} {}",
+        done.err
+    );
 }

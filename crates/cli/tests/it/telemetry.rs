@@ -105,7 +105,10 @@ fn a_call_of_a_model_has_the_attributes_of_the_conventions() {
     std::fs::write(data.join("models.json"), models.to_string()).unwrap();
     let done = user
         .command(&["run", &graph, "--input", "{}", "--thread", "talk-7", "--trust"])
-        .env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", format!("{endpoint}/v1/traces"))
+        .env(
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+            format!("{endpoint}/v1/traces"),
+        )
         .output()
         .unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));

@@ -1137,3 +1137,35 @@ fn threads_are_found_by_the_tags_and_metadata_of_their_runs() {
             .contains("customer=acme")
     );
 }
+
+#[test]
+fn a_new_input_says_which_questions_it_leaves() {
+    let user = User::new();
+    let checkpoint = asking(&user);
+    let left = format!("resume t --checkpoint {checkpoint}");
+    let again = user.expect(
+        3,
+        &["run", &example("refund-desk"), "--example", "1", "--thread", "t"],
+    );
+    let says = again.err.find("1 question of thread t is left without an answer");
+    let runs = again.err.find("classify");
+    assert!(says.is_some() && says < runs, "{}", again.err);
+    assert!(again.err.contains(&left), "{}", again.err);
+    // What it names answers, and a thread that asks nothing is not spoken of.
+    user.expect(
+        0,
+        &[
+            "resume",
+            "t",
+            "--checkpoint",
+            &checkpoint,
+            "--answer",
+            r#"{"decision": "approve"}"#,
+        ],
+    );
+    let quiet = user.expect(
+        3,
+        &["run", &example("refund-desk"), "--example", "1", "--thread", "t"],
+    );
+    assert!(!quiet.err.contains("without an answer"), "{}", quiet.err);
+}

@@ -131,3 +131,26 @@ fn what_a_run_of_the_command_line_asked_of_models_is_kept() {
         "{by_model}"
     );
 }
+
+#[test]
+fn what_takes_over_from_a_node_is_called_by_the_node() {
+    let user = User::new();
+    let graph = user.graph(
+        "handled.json",
+        &json!({
+            "format": "superstep/1", "name": "handled", "state": {"err": {"type": "object"}, "n": {"type": "integer"}},
+            "nodes": {
+                "boom": {"kind": "code", "fallback": {"to": "after", "into": "err"},
+                    "config": {"source": "throw new Error('boom');"}},
+                "after": {"kind": "assign", "config": {"set": {"n": "1"}}}
+            },
+            "edges": [{"from": "__start__", "to": "boom"}, {"from": "boom", "to": "__end__"}, {"from": "after", "to": "__end__"}]
+        }),
+    );
+    let run = user.expect(0, &["run", &graph, "--input", "{}", "--thread", "t"]);
+    let trace = user.expect(0, &["trace", "t"]);
+    assert!(run.err.contains("boom (fallback)"), "{}", run.err);
+    for shown in [&run.err, &trace.out] {
+        assert!(!shown.contains("__error_handler__"), "{shown}");
+    }
+}
