@@ -456,7 +456,9 @@ pub enum StorageError {
 fn superseded(thread: &ThreadId, by: Option<&Holder>) -> String {
     let what = match by {
         Some(by) => format!("{} went on with thread {thread}", by.name),
-        None => format!("Thread {thread} was deleted or has gone on, or its storage was emptied or set back,"),
+        None => {
+            format!("Thread {thread} was deleted or has gone on, or its storage was emptied or set back,")
+        }
     };
     format!(
         "{what} since this run read it. Nothing more of this run is stored: look at the thread and start again"

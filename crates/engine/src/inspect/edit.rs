@@ -274,11 +274,7 @@ impl<'a> Edit<'a> {
         match &self.base {
             Some(base) => {
                 let checkpoint = &base.checkpoint;
-                (
-                    live,
-                    checkpoint.id.clone(),
-                    checkpoint.metadata.next_step(),
-                )
+                (live, checkpoint.id.clone(), checkpoint.metadata.next_step())
             }
             None => (live, CheckpointId::new(""), 0),
         }

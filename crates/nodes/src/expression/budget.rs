@@ -13,7 +13,7 @@ use superstep::NodeContext;
 use crate::base::processor::ThreadClock;
 
 use super::jinja_value;
-use super::limits::{MAX_NESTING, MAX_ITEMS, MAX_LIST, MAX_TEXT_BYTES, MAX_TIME, MAX_READ, MAX_TEXTS};
+use super::limits::{MAX_ITEMS, MAX_LIST, MAX_NESTING, MAX_READ, MAX_TEXT_BYTES, MAX_TEXTS, MAX_TIME};
 
 thread_local! {
     static LEFT: Cell<(usize, usize)> = const { Cell::new((MAX_TEXTS, MAX_ITEMS)) };
@@ -51,9 +51,7 @@ fn glance(work: usize) -> Result<(), JinjaError> {
     }
     TAKEN.set(0);
     RUN.with_borrow(|run| match run {
-        Some((Some(run), _)) if run.is_cancelled() || run.is_out_of_time() => {
-            Err(over(STOPPED.to_owned()))
-        }
+        Some((Some(run), _)) if run.is_cancelled() || run.is_out_of_time() => Err(over(STOPPED.to_owned())),
         Some((_, clock)) if clock.elapsed() > MAX_TIME => Err(JinjaError::from(ErrorKind::OutOfFuel)),
         _ => Ok(()),
     })
@@ -89,9 +87,7 @@ pub(super) fn fit(bytes: usize, items: usize) -> Result<(), JinjaError> {
         )));
     }
     if items > MAX_LIST {
-        return Err(over(format!(
-            "the value would hold more than {MAX_LIST} parts"
-        )));
+        return Err(over(format!("the value would hold more than {MAX_LIST} parts")));
     }
     Ok(())
 }
@@ -135,7 +131,9 @@ pub(super) fn weigh(value: &Jinja) -> Result<Weight, JinjaError> {
 
 fn add(value: &Jinja, depth: usize, weight: &mut Weight) -> Result<(), JinjaError> {
     if depth > MAX_NESTING {
-        return Err(over(format!("the value is nested deeper than {MAX_NESTING} levels")));
+        return Err(over(format!(
+            "the value is nested deeper than {MAX_NESTING} levels"
+        )));
     }
     weight.items += 1;
     weight.bytes += value.as_str().map_or(1, str::len);

@@ -54,7 +54,7 @@ pub struct AskConfig {
     pub into: String,
     /// Closes the question after this time; without it, it waits indefinitely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Answer timeout (s)", range(min = 1, max = LONGEST))]
+    #[schemars(title = "Answer timeout (s)", range(min = 1, max = MAX_DEADLINE))]
     pub wait_s: Option<u64>,
     /// Answer to store when time runs out; without it, the node fails with `AskTimeoutError`, which a fallback can handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ pub struct AskConfig {
 }
 
 /// Longest time that a question waits, in seconds: a year.
-const LONGEST: u64 = 366 * 86_400;
+const MAX_DEADLINE: u64 = 366 * 86_400;
 
 /// A predefined answer.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -255,7 +255,7 @@ impl NodeKind for Ask {
             edit: config.edit.map(Into::into),
             into: config.into.into(),
             name: site.node.into(),
-            wait: config.wait_s.map(|seconds| seconds.min(LONGEST) * 1000),
+            wait: config.wait_s.map(|seconds| seconds.min(MAX_DEADLINE) * 1000),
             otherwise: config.otherwise.map(Value::from),
             who: config.who.into_iter().map(Value::from).collect(),
         }))

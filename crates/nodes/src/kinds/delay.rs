@@ -26,7 +26,7 @@ use crate::state::reads::track_reads;
 use superstep_document::text;
 
 /// Longest wait: a year.
-const LONGEST: Duration = Duration::from_secs(366 * 86_400);
+const MAX_DELAY: Duration = Duration::from_secs(366 * 86_400);
 /// Longer waits are put aside where threads are kept.
 const PUT_ASIDE: Duration = Duration::from_secs(30);
 /// Between two signs of life.
@@ -127,7 +127,7 @@ impl DelayNode {
             }
             (None, None) => now,
         };
-        if Duration::from_millis(wake.saturating_sub(now)) > LONGEST {
+        if Duration::from_millis(wake.saturating_sub(now)) > MAX_DELAY {
             let text = format!(
                 "node {}: the wait would be longer than a year. Correct the time",
                 self.name

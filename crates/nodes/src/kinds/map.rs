@@ -25,7 +25,7 @@ use crate::state::schema::Keys;
 use superstep_document::text;
 
 /// Most items, whatever the settings say.
-const MOST: usize = 100_000;
+const MAX_ITEMS: usize = 100_000;
 /// What the nested graph's result is called.
 const RESULT: &str = "result";
 
@@ -79,7 +79,7 @@ pub struct MapConfig {
     pub errors: Option<String>,
     /// Fails the node if the list is longer.
     #[serde(default = "default_most")]
-    #[schemars(title = "Maximum items", range(min = 1, max = MOST))]
+    #[schemars(title = "Maximum items", range(min = 1, max = MAX_ITEMS))]
     pub max_items: usize,
     /// Limits the processor time of the JavaScript of an item.
     #[serde(default = "default_timeout")]
@@ -377,7 +377,7 @@ struct MapNode {
 impl MapNode {
     fn items(&self, context: &NodeContext, input: &Value) -> Result<List, NodeError> {
         let items = self.items.list(&Scope::of(context, input))?;
-        let most = self.config.max_items.min(MOST);
+        let most = self.config.max_items.min(MAX_ITEMS);
         if items.len() > most {
             return Err(NodeError::new(
                 error_class::MAP_LIMIT,

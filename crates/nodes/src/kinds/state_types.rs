@@ -12,7 +12,7 @@ use crate::state::schema::{Key, Keys};
 /// What programs find around them, as TypeScript.
 const AROUND: &str = include_str!("../programs/javascript/around.d.ts");
 /// Objects inside each other that are written out; below stands a type for anything.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Returns the types of a document's state as the text of a file.
 pub fn types(document: &Document, language: Language) -> String {
@@ -123,7 +123,7 @@ fn property(name: &str) -> String {
 }
 
 fn in_typescript(schema: &Json, depth: usize) -> String {
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return "any".to_owned();
     }
     if let Some(fixed) = schema.get("const") {
@@ -252,7 +252,7 @@ fn python_literal(value: &Json) -> String {
 }
 
 fn in_python(schema: &Json, name: &str, classes: &mut Vec<String>, depth: usize) -> String {
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return "Any".to_owned();
     }
     let plain = |value: &Json| value.is_string() || value.is_boolean() || value.is_i64() || value.is_null();

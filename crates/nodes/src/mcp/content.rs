@@ -8,14 +8,14 @@ use superstep::value::List;
 use superstep::{Value, json};
 
 /// Longest text of an answer, in characters.
-const LONGEST_TEXT: usize = 256 * 1024;
+const MAX_TEXT: usize = 256 * 1024;
 /// Largest picture, sound or file of an answer, as base64 text; and all of them together.
-const LARGEST_DATA: usize = 8 * 1024 * 1024;
+const MAX_DATA: usize = 8 * 1024 * 1024;
 const ALL_DATA: usize = 16 * 1024 * 1024;
 /// Parts of one answer.
-const MOST_PARTS: usize = 256;
+const MAX_PARTS: usize = 256;
 /// Longest text of a part that is not understood, in characters.
-const LONGEST_UNKNOWN: usize = 2_000;
+const MAX_UNKNOWN: usize = 2_000;
 
 /// Parts of an answer that a message takes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,14 +40,14 @@ impl Parts {
     fn new() -> Self {
         Self {
             parts: Vec::new(),
-            text: LONGEST_TEXT,
+            text: MAX_TEXT,
             data: ALL_DATA,
             left_out: 0,
         }
     }
 
     fn room(&mut self) -> bool {
-        let room = self.parts.len() < MOST_PARTS;
+        let room = self.parts.len() < MAX_PARTS;
         self.left_out += usize::from(!room);
         room
     }
@@ -70,7 +70,7 @@ impl Parts {
             Some("audio") => "audio",
             _ => "file",
         };
-        if data.len() > LARGEST_DATA.min(self.data) {
+        if data.len() > MAX_DATA.min(self.data) {
             self.text(&format!(
                 "[{mime} of {} KB is left out: it is too large]",
                 data.len() / 4 * 3 / 1024
@@ -114,7 +114,7 @@ impl Parts {
         };
         self.text(&format!(
             "[{ty} that is not understood: {}]",
-            cut(&told, LONGEST_UNKNOWN)
+            cut(&told, MAX_UNKNOWN)
         ));
     }
 
@@ -260,7 +260,7 @@ pub(crate) fn of_call(result: &Json) -> Content {
 
 /// Returns the structured answer; one that is as large as a document is in the text already.
 pub(crate) fn structured(structured: &Json) -> Value {
-    match structured.to_string().len() > LONGEST_TEXT {
+    match structured.to_string().len() > MAX_TEXT {
         true => Value::Null,
         false => json!({"structured_content": structured.clone()}),
     }
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn giant_answers_are_cut_and_say_so() {
-        let long = "ä".repeat(LONGEST_TEXT + 7);
+        let long = "ä".repeat(MAX_TEXT + 7);
         let cut = content(
             serde_json::json!({"content": [{"type": "text", "text": long}, {"type": "text", "text": "more"}]}),
         );
@@ -405,7 +405,7 @@ mod tests {
             "{}",
             cut.len()
         );
-        let data = "A".repeat(LARGEST_DATA + 4);
+        let data = "A".repeat(MAX_DATA + 4);
         let picture = content(
             serde_json::json!({"content": [{"type": "image", "data": data, "mimeType": "image/png"}]}),
         );
@@ -413,7 +413,7 @@ mod tests {
             picture.content,
             json!("[image/png of 6144 KB is left out: it is too large]")
         );
-        let many: Vec<_> = (0..MOST_PARTS + 3)
+        let many: Vec<_> = (0..MAX_PARTS + 3)
             .map(|_| serde_json::json!({"type": "text", "text": "x"}))
             .collect();
         let many = content(serde_json::json!({ "content": many }));

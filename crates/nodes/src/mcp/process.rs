@@ -49,7 +49,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const LAST_LINES: Duration = Duration::from_secs(5);
 /// Lines of standard error that are kept, and their length.
 const KEPT_LINES: usize = 12;
-const LONGEST_LINE: usize = 2000;
+const MAX_LINE: usize = 2000;
 
 /// A running process. Dropped, it ends: first its input, then, if that does not help, by force.
 #[derive(Debug)]
@@ -190,7 +190,7 @@ async fn listen(server: String, mut stderr: impl AsyncRead + Unpin, error_lines:
             if byte == b'\n' {
                 keep(&line);
                 line.clear();
-            } else if line.len() < LONGEST_LINE {
+            } else if line.len() < MAX_LINE {
                 line.push(byte);
             }
         }
@@ -205,7 +205,7 @@ mod tests {
     #[tokio::test]
     async fn the_last_lines_of_standard_error_are_kept_and_long_ones_cut() {
         let lines = (0..20).map(|n| format!("line {n}\r\n\n")).collect::<String>();
-        let text = format!("{lines}{}\nno end", "x".repeat(3 * LONGEST_LINE));
+        let text = format!("{lines}{}\nno end", "x".repeat(3 * MAX_LINE));
         let error_lines = ErrorLines::default();
         listen("s".to_owned(), text.as_bytes(), error_lines.clone()).await;
         let kept: Vec<String> = error_lines.lock().iter().cloned().collect();
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(kept[..KEPT_LINES - 2], whole);
         assert_eq!(
             kept[KEPT_LINES - 2..],
-            ["x".repeat(LONGEST_LINE), "no end".to_owned()]
+            ["x".repeat(MAX_LINE), "no end".to_owned()]
         );
     }
 }

@@ -96,8 +96,7 @@ impl CallSpan {
     pub(super) fn piece(&mut self) {
         if !std::mem::replace(&mut self.has_begun, true) {
             let seconds = self.began.elapsed().as_secs_f64();
-            self.span
-                .record("gen_ai.response.time_to_first_chunk", seconds);
+            self.span.record("gen_ai.response.time_to_first_chunk", seconds);
         }
     }
 

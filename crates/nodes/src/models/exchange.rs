@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
-use superstep::{NodeContext, ThreadId};
 use superstep::stream::ModelUsage;
+use superstep::{NodeContext, ThreadId};
 
 use super::{ModelAnswer, ModelRequest, TokenUsage, args_json};
 use crate::base::secrets;
@@ -374,10 +374,12 @@ fn shorten(list: &mut Vec<Json>, most: usize) {
     let fitting = |sizes: &mut dyn Iterator<Item = &usize>| {
         let mut left = most / 2;
         sizes
-            .take_while(|size| left.checked_sub(**size).is_some_and(|rest| {
-                left = rest;
-                true
-            }))
+            .take_while(|size| {
+                left.checked_sub(**size).is_some_and(|rest| {
+                    left = rest;
+                    true
+                })
+            })
             .count()
     };
     let (first, last) = (fitting(&mut sizes.iter()), fitting(&mut sizes.iter().rev()));
@@ -486,7 +488,10 @@ mod tests {
         let list = body["messages"].as_array().unwrap();
         assert_eq!(list[0], message(0));
         assert_eq!(list.last(), Some(&message(19_999)));
-        assert!(list.iter().any(|one| one.as_str().is_some_and(|text| text.contains("left out"))));
+        assert!(
+            list.iter()
+                .any(|one| one.as_str().is_some_and(|text| text.contains("left out")))
+        );
         for one in [
             json!({"messages": [{"content": "word ".repeat(1_000_000)}]}),
             json!({"tools": (0..200_000).collect::<Vec<_>>(), "messages": []}),

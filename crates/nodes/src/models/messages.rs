@@ -12,7 +12,7 @@ use superstep::Value;
 use super::{Facts, ModelAnswer, ToolCall, args_json};
 
 /// Largest picture or file in a message, as base64 text.
-const LARGEST_DATA: usize = 32 * 1024 * 1024;
+const MAX_DATA: usize = 32 * 1024 * 1024;
 
 /// Converts the messages to the form sent to a model of `kind`; otherwise returns which of them cannot be sent, and
 /// why.
@@ -255,11 +255,8 @@ fn data(part: &Value, kind: AdapterKind) -> Result<ContentPart, String> {
             "it has a part of type `{ty}`; parts are `text`, `image_url`, `image`, `file` and `audio`"
         ));
     }
-    let sized = |encoded: &str| match encoded.len() > LARGEST_DATA {
-        true => Err(format!(
-            "its {ty} is larger than {} MB",
-            LARGEST_DATA / 1024 / 1024
-        )),
+    let sized = |encoded: &str| match encoded.len() > MAX_DATA {
+        true => Err(format!("its {ty} is larger than {} MB", MAX_DATA / 1024 / 1024)),
         false => Ok(()),
     };
     if let Some(encoded) = encoded {

@@ -8,9 +8,9 @@ use super::ModelError;
 use crate::base::files;
 
 /// Largest picture file.
-const LARGEST: u64 = 20 * 1024 * 1024;
+const MAX_PICTURE: u64 = 20 * 1024 * 1024;
 /// Most pictures of one request.
-pub(crate) const MOST: usize = 64;
+pub(crate) const MAX_PICTURES: usize = 64;
 
 /// Loads a picture as a part of a message; `name` is a path in the graph's folder or an address.
 ///
@@ -45,7 +45,7 @@ pub(crate) fn part(folder: Option<&Path>, root: Option<&Path>, name: &str) -> Re
     if !file.starts_with(&root) {
         return Err(outside());
     }
-    let bytes = files::read_bytes(&file, LARGEST).map_err(unreadable)?;
+    let bytes = files::read_bytes(&file, MAX_PICTURE).map_err(unreadable)?;
     let mime = mime(&bytes).ok_or_else(|| bad("it is no PNG, JPEG, GIF or WebP picture".into()))?;
     Ok(json!({"type": "image", "mime_type": mime, "base64": base64(&bytes)}))
 }

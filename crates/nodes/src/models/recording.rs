@@ -41,7 +41,7 @@ pub enum Recording {
 pub const RECORDINGS: &str = "recordings/models.jsonl";
 
 /// Largest file of recorded answers.
-const LARGEST: u64 = 64 * 1024 * 1024;
+const MAX_FILE: u64 = 64 * 1024 * 1024;
 
 /// A recorded answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -189,7 +189,7 @@ impl Recordings {
                 file.display()
             ))
         };
-        let text = files::read_text(file, LARGEST).map_err(|e| unreadable(e.to_string()))?;
+        let text = files::read_text(file, MAX_FILE).map_err(|e| unreadable(e.to_string()))?;
         let mut entries = Entries::new();
         for (number, line) in text
             .lines()

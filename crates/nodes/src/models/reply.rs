@@ -255,11 +255,7 @@ impl AnswerSource {
                     None => reader.read_rest(draft).map(|()| false),
                 }
             }
-            Self::Provider {
-                stream,
-                noted,
-                calls,
-            } => {
+            Self::Provider { stream, noted, calls } => {
                 let event = tokio::select! {
                     biased;
                     () = noted.is_full.notified() => {

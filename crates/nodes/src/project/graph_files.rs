@@ -21,10 +21,10 @@ pub(crate) const TOOLS: &str = "tools";
 /// The kind that runs a model with such tools.
 pub(crate) const AGENT: &str = "agent";
 /// Graphs inside graphs, at most.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Graphs that one document leads to at most, each as often as it is run: a few files that run the next one twice would
 /// mean thousands, before anybody has agreed to anything.
-const MOST: usize = 2_000;
+const MAX_GRAPHS: usize = 2_000;
 /// Largest graph file that is read.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
@@ -105,11 +105,11 @@ impl NestedError {
             NestedError::TooDeep(path) => text!(
                 "{path} would be the graph number {number} inside other graphs.",
                 path = path.display().to_string(),
-                number = DEEPEST + 1
+                number = MAX_DEPTH + 1
             ),
             NestedError::TooMany => text!(
                 "More than {most} graphs would be looked at, with those that run inside others.",
-                most = MOST
+                most = MAX_GRAPHS
             ),
         }
     }
@@ -145,7 +145,7 @@ pub struct GraphCount(Arc<AtomicUsize>);
 
 impl GraphCount {
     pub(crate) fn one_more(&self) -> Result<(), NestedError> {
-        match self.0.fetch_add(1, Ordering::Relaxed) < MOST {
+        match self.0.fetch_add(1, Ordering::Relaxed) < MAX_GRAPHS {
             true => Ok(()),
             false => Err(NestedError::TooMany),
         }
@@ -191,7 +191,7 @@ impl Library {
             let round = above[first..].iter().cloned().chain([file]);
             return Err(NestedError::Cycle(round.collect()));
         }
-        if above.len() > DEEPEST {
+        if above.len() > MAX_DEPTH {
             return Err(NestedError::TooDeep(file));
         }
         let nested = self.read(environment, &file)?;

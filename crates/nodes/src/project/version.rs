@@ -18,13 +18,13 @@ use crate::base::files::{self, Stamp};
 use crate::base::secrets;
 
 /// Largest file that is kept.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE: u64 = 1 << 20;
 /// Bytes of all files together that are kept.
-const MOST_BYTES: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 /// Files that are kept.
-const MOST_FILES: usize = 500;
+const MAX_FILES: usize = 500;
 /// Packages that are named.
-const MOST_PACKAGES: usize = 2_000;
+const MAX_PACKAGES: usize = 2_000;
 
 /// Documents and files of which a graph consists.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -201,9 +201,9 @@ impl Gathering {
         }
         let stamp = Stamp::of(file)?;
         self.stamps.push((file.to_owned(), stamp));
-        let text = files::read_text(file, LARGEST).ok();
+        let text = files::read_text(file, MAX_FILE).ok();
         let fits =
-            |text: &String| self.bytes + text.len() <= MOST_BYTES && self.sources.files.len() < MOST_FILES;
+            |text: &String| self.bytes + text.len() <= MAX_BYTES && self.sources.files.len() < MAX_FILES;
         let Some(text) = text.filter(fits) else {
             self.sources.left_out.insert(name);
             return None;
@@ -325,7 +325,7 @@ impl Gathering {
                     let (name, version) = name.rsplit_once('-')?;
                     Some((name.to_owned(), version.to_owned()))
                 });
-                self.sources.packages.extend(named.take(MOST_PACKAGES));
+                self.sources.packages.extend(named.take(MAX_PACKAGES));
             }
             if !self.sources.packages.is_empty() {
                 return;

@@ -12,15 +12,15 @@ use super::SearchError;
 use crate::base::files::read_bytes;
 
 /// Most files of one folder.
-const MOST_FILES: usize = 50_000;
+const MAX_FILES: usize = 50_000;
 /// Largest sum of file sizes.
-const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 /// Largest file that says what is ignored.
 const MAX_RULES: u64 = 256 * 1024;
 /// The names of such files.
 const RULES: [&str; 2] = [".gitignore", ".ignore"];
 /// Folders inside each other.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub(super) fn walk(
         .parents(false)
         .git_global(false)
         .git_exclude(false)
-        .max_depth(Some(DEEPEST))
+        .max_depth(Some(MAX_DEPTH))
         .build();
     let (mut list, mut bytes) = (Vec::new(), 0_u64);
     for entry in walk {
@@ -153,8 +153,8 @@ pub(super) fn walk(
         let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
         bytes = bytes.saturating_add(facts.len());
         list.push(found(parts.join("/"), path.to_owned(), form, &facts));
-        if list.len() > MOST_FILES || bytes > MOST_BYTES {
-            let why = format!("{MOST_FILES} files and {} MB are the limit", MOST_BYTES >> 20);
+        if list.len() > MAX_FILES || bytes > MAX_BYTES {
+            let why = format!("{MAX_FILES} files and {} MB are the limit", MAX_BYTES >> 20);
             return Err(SearchError::TooLarge(place.to_owned(), why));
         }
     }

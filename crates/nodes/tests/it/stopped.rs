@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 use superstep::stream::Payload;
 use superstep::{
-    ChannelSpec, END, Input, MemorySaver, NodeContext, NodeError, NodeOutput, RunConfig, RunError, START, StateGraph, StreamMode,
-    Value,
+    ChannelSpec, END, Input, MemorySaver, NodeContext, NodeError, NodeOutput, RunConfig, RunError, START,
+    StateGraph, StreamMode, Value,
 };
 use superstep_nodes::expression::{ExpressionProblem, Scope, Template};
 
@@ -45,7 +45,11 @@ async fn an_expression_of_a_stopped_run_ends_and_has_not_failed() {
             let template = Template::compile(WORK, "here").unwrap();
             let scope = Scope::of(&context, &input);
             let to_its_end = template.render(&scope).unwrap_err();
-            assert_ne!(to_its_end.problem, ExpressionProblem::Stopped, "it has all of its work");
+            assert_ne!(
+                to_its_end.problem,
+                ExpressionProblem::Stopped,
+                "it has all of its work"
+            );
             cancel.cancel();
             let began = processor_time();
             let error = template.render(&scope).unwrap_err();
@@ -95,7 +99,9 @@ async fn the_timeout_of_a_node_ends_its_expression() {
     }
     let mut idle = long_work(None);
     idle["nodes"]["n"]["timeout"] = json!({"idle": 0.001});
-    let ended = build(&idle, &no_keys()).invoke(Input::Value(texts()), RunConfig::on("t")).await;
+    let ended = build(&idle, &no_keys())
+        .invoke(Input::Value(texts()), RunConfig::on("t"))
+        .await;
     let error = ended.unwrap_err().to_string();
     assert!(error.contains("exceeded its idle timeout"), "{error}");
 }

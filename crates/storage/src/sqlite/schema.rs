@@ -13,8 +13,8 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use superstep::checkpoint::StorageError;
 
 use super::fault::SqliteFault;
-use crate::base::handles::{MORE_HANDLES, lack_of_handles};
 use super::{SqliteOptions, Synchronous, waiting};
+use crate::base::handles::{MORE_HANDLES, lack_of_handles};
 
 /// "SStp" in ASCII.
 const APPLICATION_ID: i64 = 0x5353_7470;

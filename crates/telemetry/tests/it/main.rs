@@ -194,7 +194,11 @@ fn what_has_a_name_in_the_conventions_keeps_it() {
     assert_eq!(live.field("outcome"), "failed");
     let attribute = |span: &Seen, name: &str| span.attributes.get(name).cloned().unwrap_or_default();
     assert_eq!(attribute(live, "gen_ai.request.model"), "m");
-    assert_eq!(attribute(live, "gen_ai.response.finish_reasons"), "[stop]", "a list of one");
+    assert_eq!(
+        attribute(live, "gen_ai.response.finish_reasons"),
+        "[stop]",
+        "a list of one"
+    );
     assert_eq!(attribute(live, "gen_ai.usage.input_tokens"), "3");
     assert_eq!(attribute(live, "server.port"), "80");
     assert_eq!(attribute(live, "error.type"), "ModelBusyError");

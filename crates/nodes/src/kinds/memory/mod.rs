@@ -126,7 +126,7 @@ const TYPES: [&str; 4] = ["human", "ai", "system", "tool"];
 /// What prompts see besides the state.
 const EXTRA: [&str; 2] = ["transcript", "known"];
 /// Longest list of facts that a model may give at once.
-const MOST_FACTS: usize = 50;
+const MAX_FACTS: usize = 50;
 
 const SUMMARY: &str = "{% if state.known %}This is the summary of the conversation so far:\n{{ state.known }}\n\nExtend it by \
     these messages:\n{% else %}Summarise this conversation:\n{% endif %}{{ state.transcript }}\n\nKeep names, facts, decisions and \
@@ -161,7 +161,7 @@ impl MemoryConfig {
                 }
                 (
                     FACTS,
-                    Some(json!({"type": "array", "items": fact, "maxItems": MOST_FACTS})),
+                    Some(json!({"type": "array", "items": fact, "maxItems": MAX_FACTS})),
                 )
             }
             _ => (SUMMARY, None),

@@ -422,14 +422,14 @@ impl ModelNode {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        if names.len() > pictures::MOST {
+        if names.len() > pictures::MAX_PICTURES {
             return Err(NodeError::new(
                 error_class::MODEL_INPUT,
                 format!(
                     "node {}: `images` names {} pictures; {} are the limit.",
                     self.name,
                     names.len(),
-                    pictures::MOST
+                    pictures::MAX_PICTURES
                 ),
             ));
         }

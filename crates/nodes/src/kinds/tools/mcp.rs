@@ -19,7 +19,7 @@ use superstep_document::suggest;
 use superstep_document::text;
 
 /// Longest name of a tool that providers take.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// Tools of an MCP server.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -84,7 +84,7 @@ impl McpSource {
         } else {
             site.reaches_server(&at("server"), &self.server);
         }
-        if !self.prefix.chars().all(callable) || self.prefix.len() > LONGEST_NAME / 2 {
+        if !self.prefix.chars().all(callable) || self.prefix.len() > MAX_NAME / 2 {
             let message = text!(
                 "{prefix} cannot be the beginning of a tool's name.",
                 prefix = format!("{:?}", self.prefix)
@@ -141,14 +141,14 @@ fn callable(c: char) -> bool {
 /// Converts a name to one that providers accept.
 fn name_of(prefix: &str, name: &str) -> String {
     let letters = name.chars().map(|c| if callable(c) { c } else { '_' });
-    prefix.chars().chain(letters).take(LONGEST_NAME).collect()
+    prefix.chars().chain(letters).take(MAX_NAME).collect()
 }
 
 /// Returns a name that none of the server's other tools has: two may differ only in what providers do not take.
 fn unlike(name: String, taken: impl Fn(&str) -> bool) -> String {
     let others = (2..).map(|number: usize| {
         let end = format!("_{number}");
-        let begin = name.len().min(LONGEST_NAME - end.len());
+        let begin = name.len().min(MAX_NAME - end.len());
         format!("{}{end}", &name[..begin])
     });
     let mut names = std::iter::once(name.clone()).chain(others);
@@ -537,11 +537,11 @@ mod tests {
     fn names_that_providers_take() {
         assert_eq!(name_of("fs_", "read.file/now"), "fs_read_file_now");
         let long = name_of("", &"x".repeat(100));
-        assert_eq!(long.len(), LONGEST_NAME);
+        assert_eq!(long.len(), MAX_NAME);
         assert_eq!(unlike("a".to_owned(), |name| ["a", "a_2"].contains(&name)), "a_3");
         assert_eq!(
             unlike(long.clone(), |name| name == long),
-            "x".repeat(LONGEST_NAME - 2) + "_2"
+            "x".repeat(MAX_NAME - 2) + "_2"
         );
     }
 }

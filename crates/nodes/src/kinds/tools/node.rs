@@ -26,7 +26,7 @@ use crate::programs::requests::Owner;
 use superstep_document::suggest;
 
 /// Longest answer that is given to a model, in characters.
-const LONGEST_ANSWER: usize = 256 * 1024;
+const MAX_ANSWER: usize = 256 * 1024;
 
 /// A tool that can be called.
 pub(super) struct Tool {
@@ -350,7 +350,7 @@ fn unknown(tools: &ToolsByName, name: &str) -> String {
 
 /// Cuts an answer that is too long, and notes the cut in the text.
 fn shortened(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_ANSWER) {
+    if let Some((end, _)) = text.char_indices().nth(MAX_ANSWER) {
         let more = text.len() - end;
         text.truncate(end);
         text.push_str(&format!("… ({more} bytes more are left out)"));

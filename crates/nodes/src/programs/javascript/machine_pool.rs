@@ -13,7 +13,7 @@ const PRELUDE: &str = include_str!("prelude.js");
 /// Its name in stack traces.
 const NAME: &str = "superstep";
 /// Most machines that wait, of all threads together; each takes some 150 KB.
-const MOST: usize = 8;
+const MAX_MACHINES: usize = 8;
 
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
@@ -64,7 +64,7 @@ impl ReadyMachine {
     pub(super) fn prepare() {
         let counted = WAITING.fetch_add(1, Ordering::Relaxed);
         let mut waiting = WaitingMachine(None);
-        if counted < MOST {
+        if counted < MAX_MACHINES {
             // Where none can be made, the next call says why.
             waiting.0 = Self::new().ok();
             NEXT.set(Some(waiting));

@@ -22,7 +22,7 @@ use crate::programs::helper::HelperProgram;
 use crate::programs::requests::{self, Event, Notice, Output, Owner, ProgramRequest};
 
 /// Most processes at once. Programs that wait for something hold theirs.
-const MOST: usize = 32;
+const MAX_WORKERS: usize = 32;
 /// Time that a program waits for a process before another one is started, when there are as many as processors.
 const PATIENCE: Duration = Duration::from_millis(10);
 /// Time without work after which a process ends.
@@ -70,7 +70,7 @@ impl Workers {
         Self {
             program,
             pool: Mutex::default(),
-            most: Semaphore::new(MOST),
+            most: Semaphore::new(MAX_WORKERS),
         }
     }
 

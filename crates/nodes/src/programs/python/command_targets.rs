@@ -2,7 +2,7 @@
 //! looked at and nothing is started, so names that stand for such a type are not followed.
 
 /// Longest part of a text that is looked through after a function's name.
-const LONGEST: usize = 16 * 1024;
+const MAX_LENGTH: usize = 16 * 1024;
 
 /// Returns the targets in the return annotation of `function`. Without a name it is the one that the worker would call:
 /// `node`, or the last at the margin.
@@ -39,7 +39,7 @@ pub(crate) fn command_targets(text: &str, function: Option<&str>) -> Vec<String>
 
 /// Returns the text between `->` and `:` after the parameters at the beginning of the text.
 fn annotation(text: &str) -> Option<&str> {
-    let text = &text[..text.floor_char_boundary(LONGEST)];
+    let text = &text[..text.floor_char_boundary(MAX_LENGTH)];
     let open = text.find('(').filter(|at| text[..*at].trim().is_empty())?;
     let close = closing(text, open)?;
     let rest = text[close + 1..].trim_start().strip_prefix("->")?;

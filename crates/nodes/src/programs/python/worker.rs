@@ -55,7 +55,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long what a process said before it ended is waited for; it is there at once unless the computer is busy.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Largest frame that is read.
-const LARGEST: u32 = 256 * 1024 * 1024;
+const MAX_FRAME: u32 = 256 * 1024 * 1024;
 /// Requests of functions that their node has not read yet.
 const UNREAD: usize = 1 << 20;
 /// Bytes of the standard error that are kept.
@@ -347,7 +347,7 @@ async fn listen(mut errors: ChildStderr, stderr: Arc<Mutex<String>>) {
 async fn read(output: ChildStdout, shared: Arc<WorkerState>) {
     let mut output = BufReader::new(output);
     while let Ok(length) = output.read_u32().await {
-        if length > LARGEST {
+        if length > MAX_FRAME {
             // What follows cannot be separated any more.
             shared.kill.notify_one();
             return;

@@ -18,12 +18,12 @@ use super::{Ending, Event, Fault, Inbox, NODE, Notice, ProgramReply, ProgramRequ
 use crate::base::secrets::{redact_result, redact_value};
 
 /// Longest time that a program may ask to wait.
-const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_SLEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns how long a program sleeps that asks for this.
 pub(crate) fn sleep_time(ms: f64) -> Duration {
     let time = Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default();
-    time.min(LONGEST_SLEEP)
+    time.min(MAX_SLEEP)
 }
 
 /// Owner of a program, as named in its log lines.
