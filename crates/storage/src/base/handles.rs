@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Handles that a database needs besides those that are open: its file, its log, the index of that, its folder.
 const NEEDED: usize = 4;
-/// What to do about it.
+/// The remedy of a lack of them.
 pub(crate) const MORE_HANDLES: &str =
     "Let the program open more files (`ulimit -n`) and try again; what was stored before is untouched";
 
