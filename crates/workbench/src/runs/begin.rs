@@ -64,7 +64,7 @@ impl Workbench {
         let models = self.models_for(&request, passed.as_ref()).await?;
         let labels = self.labels_for(&mut request, passed.as_ref()).await?;
         let (source, renamed) = self
-            .version_to_run(&thread_id, &request, passed.as_ref(), source)
+            .version_to_run(&thread_id, &request, passed.as_ref(), source, &models)
             .await?;
         let (this, answering) = (self.clone(), models.clone());
         let (built, version) = blocking(move || {

@@ -33,7 +33,11 @@ pub(crate) fn choose(request: &StartRun, config: &mut RunConfig) {
 impl Workbench {
     pub(crate) async fn run_effects(self: &Arc<Self>, request: FindEffects) -> Result<EffectList, Problem> {
         let built = self
-            .built_for(&request.thread_id, request.graph_id.as_deref())
+            .built_for(
+                &request.thread_id,
+                request.graph_id.as_deref(),
+                request.checkpoint_id.as_deref(),
+            )
             .await?;
         let live = StateRef::live(request.thread_id);
         let at = match request.within {

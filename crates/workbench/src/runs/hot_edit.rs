@@ -11,7 +11,8 @@ use crate::documents::GraphSource;
 use crate::documents::versions::id_in_thread;
 use crate::session::{RanOn, Start, go_on_report, onto};
 use crate::wire::{
-    GoOnReport, GoOnWith, Problem, ReadThreadGraph, Renamed, RunAction, StartRun, TaskChange, ThreadGraph,
+    GoOnReport, GoOnWith, Problem, ReadThreadGraph, Renamed, RunAction, RunModels, StartRun, TaskChange,
+    ThreadGraph,
 };
 use superstep_document::{Join, Text, text};
 
@@ -99,13 +100,15 @@ impl Workbench {
     }
 
     /// Returns the graph version that a run uses, as it is now or as it was when the thread ran, and which nodes run in
-    /// place of others. Refused when next tasks would be lost and nobody has chosen how to continue.
+    /// place of others. Refused when next tasks would be lost and nobody has chosen how to continue. An answer goes on with
+    /// the graph as it was while the document cannot run.
     pub(super) async fn version_to_run(
         self: &Arc<Self>,
         thread_id: &str,
         request: &StartRun,
         passed: Option<&CheckpointId>,
         source: GraphSource,
+        models: &RunModels,
     ) -> Result<(GraphSource, Renamed), Problem> {
         if matches!(request.action, RunAction::Input { .. }) {
             return Ok((source, Renamed::new()));
@@ -117,6 +120,13 @@ impl Workbench {
         let Some(moved) = self.moved(thread_id, &head, &source).await? else {
             return Ok((source, Renamed::new()));
         };
+        let is_answer = passed.is_some() || matches!(request.action, RunAction::Resume { .. });
+        if is_answer && request.graph_version.is_none() && !self.can_run(&source, models).await? {
+            // Somebody is half through an edit: a question is answered by the graph that asked it.
+            let before = source.as_it_was(moved.ran);
+            let runs = self.can_run(&before, models).await?;
+            return Ok((if runs { before } else { source }, Renamed::new()));
+        }
         let lost: Vec<&TaskChange> = moved.report.lost(&request.renamed).collect();
         match request.graph_version {
             Some(GoOnWith::Recorded) => Ok((source.as_it_was(moved.ran), Renamed::new())),

@@ -10,7 +10,7 @@ use crate::base::files;
 use crate::documents::GraphSource;
 use crate::documents::graphs::Built;
 use crate::ledger::ThreadRow;
-use crate::session::{Edit, Origin, Write, replacing};
+use crate::session::{Edit, Origin, RanOn, Write, replacing};
 use crate::wire::{Problem, RunModels, UpdateState, Updated};
 use superstep_document::text;
 
@@ -31,16 +31,52 @@ fn overwriting(built: &Built, values: Value, keys: &[String]) -> Result<Value, P
 }
 
 impl Workbench {
-    /// Builds the graph of an open document, or else the one that the thread ran last.
+    /// Tells whether the graph can be built, ready to run.
+    pub(crate) async fn can_run(
+        self: &Arc<Self>,
+        source: &GraphSource,
+        models: &RunModels,
+    ) -> Result<bool, Problem> {
+        let (this, source, models) = (self.clone(), source.clone(), models.clone());
+        blocking(move || this.build_with(source, models).is_ok()).await
+    }
+
+    /// Returns the graph that a thread goes on with from a checkpoint, the newest when it is `None`: as it is now, or as
+    /// it was when the thread ran while its document cannot run.
+    pub(crate) async fn graph_to_go_on(
+        self: &Arc<Self>,
+        thread: &str,
+        checkpoint: Option<&str>,
+        source: GraphSource,
+    ) -> Result<GraphSource, Problem> {
+        let models = RunModels::default();
+        if self.can_run(&source, &models).await? {
+            return Ok(source);
+        }
+        let head = match checkpoint {
+            Some(id) => Some(self.head(thread, id).await?),
+            None => self.heads(thread, None, Some(1)).await?.into_iter().next(),
+        };
+        let Some(head) = head else { return Ok(source) };
+        let ran = RanOn::read(&*self.saver(), &thread.into(), &head).await?;
+        match ran.map(|ran| source.as_it_was(ran)) {
+            Some(before) if self.can_run(&before, &models).await? => Ok(before),
+            _ => Ok(source),
+        }
+    }
+
+    /// Builds the graph of an open document, or else the one that the thread ran last, to go on with from a checkpoint.
     pub(crate) async fn built_for(
         self: &Arc<Self>,
         thread: &str,
         graph: Option<&str>,
+        checkpoint: Option<&str>,
     ) -> Result<Arc<Built>, Problem> {
         let source = match graph {
             Some(graph) => self.document(graph)?.source(),
             None => self.source_by_key(&self.key_of_thread(thread).await?)?,
         };
+        let source = self.graph_to_go_on(thread, checkpoint, source).await?;
         let this = self.clone();
         blocking(move || this.build(source)).await?
     }
@@ -56,7 +92,11 @@ impl Workbench {
     pub(crate) async fn thread_update(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
         let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
         let built = self
-            .built_for(&request.thread_id, request.graph_id.as_deref())
+            .built_for(
+                &request.thread_id,
+                request.graph_id.as_deref(),
+                request.checkpoint_id.as_deref(),
+            )
             .await?;
         let write = match request.skip_step {
             true => Write::SkippedStep,

@@ -256,7 +256,7 @@ impl Workbench {
         // Pruned, it is not there any more.
         self.head(thread_id, end).await?;
         let _slot = self.reserve_claimed(thread_id, Vec::new())?;
-        let built = self.built_for(thread_id, None).await?;
+        let built = self.built_for(thread_id, None, None).await?;
         let mut at = StateRef::at(thread_id, end);
         at.claim = Some(self.claim(thread_id, request.take_over).await);
         let mut metadata = self.origin(&built.source, &RunModels::default()).of_edit([]);

@@ -274,6 +274,71 @@ async fn a_thread_whose_next_node_is_gone_goes_on_only_as_somebody_says() {
     );
 }
 
+/// An edit that is half done: a node is there that nobody has filled in, or the text is no graph.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_is_answered_while_its_graph_is_half_edited() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let path = dir.path().join("graph.json");
+    let draft = app.draft("Words", asks()).await;
+    let exported = app.ok("graph.export", json!({"graphId": draft})).await;
+    let whole = exported["json"].as_str().unwrap();
+    std::fs::write(&path, whole).unwrap();
+    let opened = app.ok("graph.open", json!({"path": path})).await;
+    let graph = opened["graphId"].as_str().unwrap().to_owned();
+    for _ in 0..3 {
+        thread_of(&mut app, begin(&graph)).await;
+    }
+    let empty = json!({"kind": "ask", "config": {"question": "", "into": "word"}});
+    let edit = json!([
+        {"id": "node:ask", "from": null, "to": empty},
+        {"id": "edge:5", "from": null, "to": {"from": "last", "to": "ask"}},
+    ]);
+    apply(&app, &graph, edit).await;
+    let input = app.refused("run.start", begin(&graph)).await;
+    assert_eq!(
+        input.code, "graph-invalid",
+        "a new thread runs what is there: {input:?}"
+    );
+
+    let mut left = waiting(&app).await;
+    let mut answered = async |app: &mut App| {
+        let question = left.pop().unwrap();
+        let preview = json!({
+            "threadId": question["threadId"], "checkpointId": question["checkpointId"],
+            "interruptId": question["interruptId"], "answers": ["tea"]
+        });
+        let preview = app.ok("question.preview", preview).await;
+        assert_eq!(
+            preview["previews"][0]["end"],
+            json!({"type": "done"}),
+            "{preview}"
+        );
+        let of = json!({"threadId": question["threadId"], "checkpointId": question["checkpointId"]});
+        app.ok("run.effects", of).await;
+        let (run, _) = app.run(crate::inbox::answer(&question, "tea")).await;
+        assert_eq!(run["status"], "done", "{run}");
+        let thread = question["threadId"].as_str().unwrap();
+        assert_eq!(app.state(thread, None).await["log"], json!(["first", "last"]));
+    };
+    answered(&mut app).await;
+
+    // An edit that takes the asking node away as well: there is only one graph that can go on.
+    let records = asks();
+    apply(
+        &app,
+        &graph,
+        json!([{"id": "node:review", "from": records["node:review"], "to": null}]),
+    )
+    .await;
+    answered(&mut app).await;
+
+    app.ok("graph.close", json!({"graphId": graph, "discard": true}))
+        .await;
+    std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    answered(&mut app).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nested_graphs_and_programs_belong_to_the_version() {
     let dir = tempfile::tempdir().unwrap();

@@ -248,16 +248,19 @@ impl Workbench {
         let id = Some(request.interrupt_id.as_str());
         let waiting = WaitingQuestion::read(&*self.saver(), &thread, checkpoint.as_ref(), id).await?;
         let source = self.source_by_key(&self.key_of_thread(&request.thread_id).await?)?;
+        let at = Some(waiting.at().as_str());
+        let source = self.graph_to_go_on(&request.thread_id, at, source).await?;
         let key = source.key.clone();
         let context = self.ledger.context(&request.thread_id)?.unwrap_or_default();
-        let this = self.clone();
+        let (this, built_of) = (self.clone(), source.clone());
         let previewer = Previewer::new(source.document.clone(), Value::from(context), move |without| {
             this.build_preview(&source, without)
         });
         let mut previews = previewer.previews(&waiting, &request.answers).await?;
         self.add_earlier_runs(&key, &mut previews)?;
         // A graph that cannot be built says nothing of its past, and is looked at all the same.
-        if let Ok(built) = self.built_for(&request.thread_id, None).await {
+        let this = self.clone();
+        if let Ok(built) = blocking(move || this.build(built_of)).await? {
             let (document, saver) = (&built.source.document, self.saver());
             let at = StateRef::at(thread, waiting.at().clone());
             let done = effects_after(&built.graph, document, &*saver, &at).await?;
