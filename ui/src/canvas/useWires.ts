@@ -18,7 +18,7 @@ import type { WireEnd } from "../document/wire-fit";
 import { setCanvas, useCanvas } from "./store";
 import { type CanvasEdge, lineOf } from "./useWindow";
 import type { Line } from "./lines";
-import { beginMove, beginWire, endMove, endWire, refuse } from "./wiring";
+import { beginHead, beginMove, beginWire, endMove, endWire, refuse } from "./wiring";
 
 type Wires = Pick<
   ReactFlowProps<never, CanvasEdge>,
@@ -46,13 +46,20 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
       setTimeout(() => connectNodes(source, target, dropped.current));
     } else connectBy(source, leavingBy(sourceHandle), target);
   }, []);
-  const onConnectStart = useCallback<OnConnectStart>((event, { nodeId, handleId, handleType }) => {
-    if (nodeId === null) return;
-    const end = endAt(nodeId, handleType, handleId);
-    // With Shift all wires of the port are taken; where there are none a new one is drawn.
-    const all = event.shiftKey && dragged.current === null && beginMove(nodeId, end.side, handleId);
-    if (!all) beginWire(end, dragged.current);
-  }, []);
+  const onConnectStart = useCallback<OnConnectStart>(
+    (event, { nodeId, handleId, handleType }) => {
+      if (nodeId === null) return;
+      const end = endAt(nodeId, handleType, handleId);
+      // With Shift all wires of the port are taken; where there are none a new one is drawn.
+      const taken =
+        dragged.current === null &&
+        (event.shiftKey
+          ? beginMove(nodeId, end.side, handleId)
+          : end.side === "in" && beginHead(nodeId, place(pointOf(event) ?? { x: Infinity, y: 0 })));
+      if (!taken) beginWire(end, dragged.current);
+    },
+    [place],
+  );
   const isValidConnection = useCallback((connection: { source: string; target: string }) => {
     const { wiring } = useCanvas.getState();
     if (!wiring) return canConnect(connection.source, connection.target);

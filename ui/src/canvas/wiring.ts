@@ -4,10 +4,13 @@ import { moveWires } from "../document/move-wires";
 import { leavingBy } from "../document/ports";
 import { doc } from "../document/store";
 import { edit } from "../document/edit";
+import type { Point } from "../document/edits";
 import { END, START } from "../document/types";
 import { refusalOf, type Refusal, type WireEnd } from "../document/wire-fit";
 import { t, tn } from "../lib/texts";
+import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
+import { lineSelected } from "./line-selection";
 import type { Line } from "./lines";
 import { scene } from "./scene";
 import { setCanvas, useCanvas, type RefusalWords } from "./store";
@@ -81,7 +84,24 @@ function wiresOf(node: string, side: WireEnd["side"], port: string | null | unde
 
 /** Takes the ends of all wires at a port of the node; false when there are none. */
 export function beginMove(node: string, side: WireEnd["side"], port: string | null): boolean {
-  const lines = wiresOf(node, side, port);
+  return take(node, side, wiresOf(node, side, port));
+}
+
+/** The head of an arrow begins this far before the border of its card, outside of which it is gripped. */
+const HEAD_BEGINS = 1.5;
+
+/** Takes the wire whose arrow head is pressed before a card, the selected one of several; false for a press on none. */
+export function beginHead(node: string, at: Point): boolean {
+  const rect = scene.rect(node);
+  if (!rect || at.x >= rect.x - HEAD_BEGINS) return false;
+  const lines = wiresOf(node, "in", null);
+  const { edges } = useSession.getState().selection;
+  const chosen = useCanvas.getState().lines;
+  const one = lines.find((line) => lineSelected(line, edges, chosen)) ?? lines.at(-1);
+  return one !== undefined && take(node, "in", [one]);
+}
+
+function take(node: string, side: WireEnd["side"], lines: Line[]): boolean {
   // The ends that are moved are looked for at such ports again.
   const wanted = side === "in" ? "out" : "in";
   const words = (name: string) => {
