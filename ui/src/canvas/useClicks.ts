@@ -10,7 +10,9 @@ import { openCanvasMenu } from "./CanvasMenu";
 import { toggleFolds } from "./folds";
 import { hoverLine } from "./hover";
 import { scene } from "./scene";
+import { linesAt, meantLine } from "./interactions/hit";
 import { selectLine } from "./line-selection";
+import type { Line } from "./lines";
 import { setCanvas, useCanvas } from "./store";
 import { type CanvasEdge, lineOf } from "./useWindow";
 import type { ViewHub } from "./view";
@@ -18,6 +20,9 @@ import type { ViewHub } from "./view";
 /** The node of an expanded card's graph that was clicked. */
 const innerAt = (event: ReactMouseEvent): string | null =>
   (event.target as Element).closest("[data-inner]")?.getAttribute("data-inner") ?? null;
+
+/** Clicks that are nearer to each other are at the same place, in screen pixels. */
+const SAME_PLACE = 4;
 
 export function useClicks(
   root: RefObject<HTMLDivElement | null>,
@@ -43,10 +48,29 @@ export function useClicks(
     if (line && line.label !== null && !line.isDefault && line.port === null)
       setCanvas({ labelEdit: { line: line.id, what: "label" } });
   }, []);
-  const onEdgeClick = useCallback((event: ReactMouseEvent, edge: CanvasEdge) => {
-    const line = lineOf(edge);
-    if (line && !event.shiftKey && !event.ctrlKey && !event.metaKey) selectLine(line, false);
-  }, []);
+  /** What the click before meant, and where. */
+  const clicked = useRef<{ id: string; at: Point } | null>(null);
+  /** The line that is meant at a point where several may lie on each other. */
+  const meant = useCallback(
+    (event: ReactMouseEvent, edge: CanvasEdge): Line | undefined => {
+      const at = { x: event.clientX, y: event.clientY };
+      const before = clicked.current;
+      const again = before !== null && Math.hypot(at.x - before.at.x, at.y - before.at.y) < SAME_PLACE;
+      const hits = root.current ? linesAt(root.current, at) : [];
+      const id = meantLine(hits, again ? before.id : null) ?? edge.id;
+      clicked.current = { id, at };
+      return scene.line(id) ?? lineOf(edge);
+    },
+    [root],
+  );
+  const onEdgeClick = useCallback(
+    (event: ReactMouseEvent, edge: CanvasEdge) => {
+      if (event.shiftKey || event.ctrlKey || event.metaKey || event.detail > 1) return;
+      const line = lineOf(edge) && meant(event, edge);
+      if (line) selectLine(line, false);
+    },
+    [meant],
+  );
   const onEdgeMouseEnter = useCallback((_event: unknown, edge: CanvasEdge) => {
     if (lineOf(edge)) hoverLine(edge.id);
   }, []);

@@ -41,6 +41,62 @@ export function lineNear(
   return best;
 }
 
+/** A line under the pointer. */
+export interface LineHit {
+  readonly id: string;
+  /** On the screen. */
+  readonly distance: number;
+  /** Of the whole line. */
+  readonly length: number;
+}
+
+/** Lines whose distances differ by less lie on each other. */
+const SAME = 3;
+
+/**
+ * Which of the lines under the pointer is meant: the nearest; of those that lie on each other there the shortest, which
+ * leads straight where others only join it, and after the selected one the next.
+ */
+export function meantLine(hits: readonly LineHit[], selected: string | null): string | null {
+  const nearest = Math.min(...hits.map(({ distance }) => distance));
+  const alike = hits
+    .filter(({ distance }) => distance < nearest + SAME)
+    .toSorted((a, b) => a.length - b.length || (a.id < b.id ? -1 : 1));
+  const at = alike.findIndex(({ id }) => id === selected);
+  return alike[(at + 1) % alike.length]?.id ?? null;
+}
+
+/** The lines within reach of a press at a point, by what takes their presses. */
+export function linesAt(root: Element, point: Point): LineHit[] {
+  const under = new Set(
+    document
+      .elementsFromPoint(point.x, point.y)
+      .flatMap((element) => element.closest(".react-flow__edge")?.getAttribute("data-id") ?? []),
+  );
+  if (under.size < 2) return [];
+  const hits: LineHit[] = [];
+  for (const { id, points } of mountedLines(root)) {
+    if (!under.has(id)) continue;
+    let [distance, length] = [Infinity, 0];
+    points.forEach((to, index) => {
+      const from = points[index - 1] ?? to;
+      length += Math.hypot(to.x - from.x, to.y - from.y);
+      distance = Math.min(distance, distanceTo(point, from, to));
+    });
+    hits.push({ id, distance, length });
+  }
+  return hits;
+}
+
+/** From a point to a piece of a line. */
+function distanceTo(point: Point, from: Point, to: Point): number {
+  const [x, y] = [to.x - from.x, to.y - from.y];
+  const square = x * x + y * y;
+  const part = square === 0 ? 0 : ((point.x - from.x) * x + (point.y - from.y) * y) / square;
+  const on = Math.min(1, Math.max(0, part));
+  return Math.hypot(point.x - from.x - on * x, point.y - from.y - on * y);
+}
+
 /** All lines that a stroke crosses. */
 export function linesCut(root: Element, stroke: readonly Point[]): string[] {
   const cut: string[] = [];
