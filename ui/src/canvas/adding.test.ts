@@ -7,6 +7,7 @@ import { undo } from "../document/undo";
 import { END } from "../document/types";
 import { useSession } from "../state/session";
 import { addFromSearch, placeNode } from "./adding";
+import { pasteOrSay } from "./clipboard";
 import { intersects } from "./geometry";
 import { renameEverywhere } from "./records";
 import { scene } from "./scene";
@@ -53,6 +54,44 @@ describe("a node that is added where the end is", () => {
     const before = rect(END);
     placeNode("assign", { x: 300, y: 300 });
     expect(rect(END)).toEqual(before);
+  });
+});
+
+describe("what is dropped or pasted", () => {
+  const apart = () => {
+    const all = [...scene.rects()];
+    all.forEach(([a, one], at) =>
+      all.slice(at + 1).forEach(([b, other]) => expect(intersects(one, other), `${a} on ${b}`).toBe(false)),
+    );
+  };
+  const wire = (from: string, to: string) =>
+    edit("wire", { ops: [{ id: `edge:${from}->${to}`, from: null, to: { from, to } }] });
+
+  it("makes room in the line that it is dropped on", () => {
+    wire("a", END);
+    const line = scene.linesOf(`a->${END}`)[0]?.id ?? null;
+    const name = placeNode("assign", { x: 120, y: 4 }, line);
+    expect(name).not.toBe(null);
+    expect(doc.edgesFrom("a").flatMap((edge) => scene.linesOf(edge).map(({ to }) => to))).toEqual([name]);
+    apart();
+  });
+
+  it("lies below the card that it is dropped on", () => {
+    const name = placeNode("assign", { x: 40, y: 20 }) ?? "";
+    expect(rect(name).y).toBeGreaterThan(rect("a").y + rect("a").height);
+    apart();
+  });
+
+  it("lies on no card, whether it is a clip or a whole graph", () => {
+    const node = { kind: "assign", config: {} };
+    const layout = { b: [0, 0], c: [300, 120] };
+    const clip = { format: "superstep/clip/1", nodes: { b: node, c: node }, edges: [], layout };
+    pasteOrSay(JSON.stringify(clip), { x: 20, y: -40 });
+    apart();
+    const graph = { format: "superstep/1", name: "G", nodes: { d: node, e: node }, edges: [] };
+    pasteOrSay(JSON.stringify({ ...graph, layout: { d: [0, 0], e: [0, 200] } }), { x: 20, y: -40 });
+    expect(doc.names("node").toSorted()).toEqual(["a", "b", "c", "d", "e"]);
+    apart();
   });
 });
 

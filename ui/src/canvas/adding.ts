@@ -21,7 +21,16 @@ import { mergeGraph } from "../document/merge";
 import { addPattern } from "../document/patterns";
 import { ERROR_PORT, errorEdge } from "../document/error-ways";
 import { connectWay, leavingBy, type Leaving } from "../document/ports";
-import { END, isObject, nodeOf, NOTE, START, type Json, type JsonObject } from "../document/types";
+import {
+  END,
+  isObject,
+  nodeOf,
+  NOTE,
+  positionOf,
+  START,
+  type Json,
+  type JsonObject,
+} from "../document/types";
 import { usualKeys } from "../document/usual-keys";
 import { t } from "../lib/texts";
 import { useCanvasSettings } from "../state/canvas-settings";
@@ -155,37 +164,58 @@ export function freePlace(middle: Point): Point {
   );
 }
 
+/** The least height that a new card is given room for. */
+const CARD_ROOM = 104;
+
 /** The first place from here down where a card lies on no other; the end gives way. */
 function clearPlace(from: Point): Point {
+  const size = { width: NODE_WIDTH, height: CARD_ROOM };
+  return clearArea(from, size, (name) => name !== END);
+}
+
+/** The first place from here down where nothing of that size lies on a card. */
+export function clearArea(
+  from: Point,
+  { width, height }: Pick<Rect, "width" | "height">,
+  counts: (name: string) => boolean = () => true,
+): Point {
   let place = from;
-  for (let tries = 0; tries < 40; tries += 1) {
-    const around = { x: place.x - 8, y: place.y - 8, width: NODE_WIDTH + 16, height: 120 };
-    const hit = scene.cardsIn(around).find((name) => name !== END);
-    const rect = hit === undefined ? undefined : scene.rect(hit);
-    if (!rect) break;
-    place = { x: place.x, y: rect.y + rect.height + 28 };
+  for (let tries = 0; tries < 200; tries += 1) {
+    const around = { x: place.x - 8, y: place.y - 8, width: width + 16, height: height + 16 };
+    const rects = scene
+      .cardsIn(around)
+      .filter(counts)
+      .flatMap((name) => scene.rect(name) ?? []);
+    if (rects.length === 0) break;
+    place = { x: place.x, y: Math.max(...rects.map((rect) => rect.y + rect.height)) + 28 };
   }
   return place;
 }
 
-/** Adds a node with its corner at a place; into a line when one is given. Answers its name. */
+/** The place where what comes in several cards lies on none that is there: their corners as they stand to each other. */
+export function clearForAll(from: Point, corners: readonly Point[]): Point {
+  if (corners.length === 0) return from;
+  const [left, top] = [Math.min(...corners.map(({ x }) => x)), Math.min(...corners.map(({ y }) => y))];
+  const width = Math.max(...corners.map(({ x }) => x)) - left + NODE_WIDTH;
+  const height = Math.max(...corners.map(({ y }) => y)) - top + cardHeight({ rows: MAX_ROWS });
+  return clearArea(from, { width, height });
+}
+
+/** Adds a node with its corner at a place, or the next free one below it; into a line when one is given. Answers its name. */
 export function placeNode(
   kind: string,
   place: Point,
   lineId: string | null = null,
   config?: JsonObject,
 ): string | null {
-  const node = newNode(kind, place, config);
   const line = lineId === null || kind === NOTE ? undefined : scene.line(lineId);
+  if (line) return placeBetween(kind, line, config);
+  const node = newNode(kind, kind === NOTE ? place : clearPlace(place), config);
   const name = t("canvas.edit.add", { kind: titleOf(kind) });
   const done = edit(name, (document) =>
     withEnds(
       document,
-      line
-        ? addNodeIntoEdge(document, node, line.edge, line.part)
-        : isFirst(document, kind)
-          ? addFirstNode(document, node)
-          : addNode(document, node),
+      isFirst(document, kind) ? addFirstNode(document, node) : addNode(document, node),
       node.position,
     ),
   );
@@ -205,7 +235,10 @@ export function placeGraph(
   middle: Point,
   as: "pattern" | "block",
 ): boolean {
-  const place = scene.filed(freePlace(middle));
+  const corners = records
+    .filter(({ id }) => id.startsWith("layout:") && id !== `layout:${START}` && id !== `layout:${END}`)
+    .flatMap(({ value }) => positionOf(value) ?? []);
+  const place = scene.filed(clearForAll(freePlace(middle), corners));
   const { patch, names } =
     as === "block" && doc.names("node").length > 0
       ? mergeGraph(doc, records, "beside", place, knownKinds())
@@ -365,11 +398,11 @@ export function addBetween(line: Line, at: Point): void {
 /** The least room on each side of a node that is put into a line. */
 const BESIDE = 64;
 
-/** Puts a new node into a line; what stands behind the line gives way. One undo step. */
-function placeBetween(kind: string, line: Line, config?: JsonObject): void {
+/** The corner of a card that is put into a line, and what stands behind the line where it gives way. */
+export function roomBetween(line: Line): { corner: Point; moved: Map<string, Point> } | null {
   const from = scene.rect(line.from);
   const to = scene.rect(line.to);
-  if (!from || !to) return;
+  if (!from || !to) return null;
   const label = line.labelWidth === 0 ? 0 : line.labelWidth + LABEL_X;
   const left = from.x + from.width + label;
   const gap = to.x - left;
@@ -386,7 +419,15 @@ function placeBetween(kind: string, line: Line, config?: JsonObject): void {
   const corner = back
     ? { x: (from.x + from.width + to.x - NODE_WIDTH) / 2, y: (line.lane ?? to.y + to.height + 48) - PORT_Y }
     : { x: middle, y: portOf(to, "in").y - PORT_Y };
-  const node = newNode(kind, missing > 0 ? corner : clearPlace(corner), config);
+  return { corner: missing > 0 ? corner : clearPlace(corner), moved };
+}
+
+/** Puts a new node into a line; what stands behind the line gives way. One undo step. Answers its name. */
+function placeBetween(kind: string, line: Line, config?: JsonObject): string | null {
+  const room = roomBetween(line);
+  if (!room) return null;
+  const { corner, moved } = room;
+  const node = newNode(kind, corner, config);
   const done = edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) =>
     withEnds(
       document,
@@ -399,7 +440,8 @@ function placeBetween(kind: string, line: Line, config?: JsonObject): void {
       moved,
     ),
   );
-  if (!done) return;
+  if (!done) return null;
   setCanvas({ lines: [] });
   selectAdded(node.name);
+  return node.name;
 }

@@ -5,6 +5,7 @@
 import { copyNodes, parseClip, pasteClip, type Clip } from "../document/clip";
 import type { Point } from "../document/edits";
 import { doc } from "../document/store";
+import { positionOf } from "../document/types";
 import { edit, mark } from "../document/edit";
 import { clashingKeys, pasteWithKeys } from "../document/merge";
 import { undo } from "../document/undo";
@@ -14,6 +15,7 @@ import { builderName, whatIs, type Builder } from "../document/foreign-formats";
 import { t, type TextKey } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
+import { clearForAll } from "./adding";
 import { importGraph } from "./importing";
 import { knownKinds } from "./kinds";
 import { deleteEverywhere } from "./records";
@@ -51,9 +53,11 @@ function pasteText(text: string, place: Point, connected = false): boolean {
   const clip = parseClip(text);
   if (!clip) return false;
   const clashing = clashingKeys(doc, clip);
+  const corners = Object.values(clip.layout).flatMap((at) => positionOf(at) ?? []);
+  const free = scene.filed(clearForAll(place, corners));
   const paste = (shared: boolean) => {
     const how = { connected, shared };
-    const { patch, names } = pasteWithKeys(doc, clip, scene.filed(place), knownKinds(), how);
+    const { patch, names } = pasteWithKeys(doc, clip, free, knownKinds(), how);
     if (edit(t("canvas.edit.paste"), patch)) useSession.getState().select({ nodes: names });
   };
   paste(false);

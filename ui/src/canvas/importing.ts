@@ -5,11 +5,12 @@ import type { Point } from "../document/edits";
 import { clashesOf, mergeGraph, readGraph, type Clashes, type Merging } from "../document/merge";
 import { doc } from "../document/store";
 import { edit } from "../document/edit";
-import { END, START } from "../document/types";
+import { END, positionOf, START } from "../document/types";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
+import { clearForAll } from "./adding";
 import { union } from "./geometry";
 import { knownKinds } from "./kinds";
 import { scene } from "./scene";
@@ -46,11 +47,14 @@ export function importGraph(
   const records = readGraph(text);
   if (records === null) return false;
   const own = records.find(({ id }) => id === "doc")?.value as { name?: unknown } | undefined;
+  const corners = records
+    .filter(({ id }) => id.startsWith("layout:"))
+    .flatMap(({ value }) => positionOf(value) ?? []);
   const coming: Coming = {
     name: name ?? (typeof own?.name === "string" ? own.name : ""),
     records,
     clashes: clashesOf(doc, records),
-    place: scene.filed(place ?? placeBeside()),
+    place: scene.filed(place ? clearForAll(place, corners) : placeBeside()),
     open,
   };
   if (open !== undefined || coming.clashes.nodes.length > 0) useComing.setState({ coming });

@@ -1,19 +1,27 @@
 /** Drags of nodes: they move what is selected, and one that is connected to nothing yet may be dropped into an edge. */
 import type { OnNodeDrag } from "@xyflow/react";
 import { useCallback, useEffect, useRef, type RefObject } from "react";
-import { moveNodes, spliceIntoEdge } from "../document/edits";
+import { inTurn, moveNodes, spliceIntoEdge, type Point } from "../document/edits";
 import { doc } from "../document/store";
 import { edit, mark, squashFrom } from "../document/edit";
 import { END, START } from "../document/types";
 import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
+import { roomBetween } from "./adding";
 import { notePlaced } from "./by-hand";
 import { lineNear } from "./interactions/hit";
 import { dropCopies, followShift, onAxis } from "./drag-keys";
 import { heldNow, holdFrames } from "./frame-drag";
-import { isFrame, noteOf } from "./notes";
+import { isFrame, noteOf, withFolded } from "./notes";
 import { scene } from "./scene";
 import { setCanvas, STILL, useCanvas } from "./store";
+
+/** Places of a loose node that goes into a line, and of what gives way. */
+function roomFor(name: string, { corner, moved }: { corner: Point; moved: Map<string, Point> }) {
+  const places = new Map(withFolded(scene, moved));
+  if (moved.size > 0) places.set(name, scene.filed(corner));
+  return places;
+}
 
 export function useDrag(root: RefObject<HTMLDivElement | null>) {
   useEffect(followShift, []);
@@ -75,7 +83,15 @@ export function useDrag(root: RefObject<HTMLDivElement | null>) {
     notePlaced(doc, positions.keys());
     const line = splice === null ? undefined : scene.line(splice);
     if (line) {
-      edit(t("canvas.edit.splice"), (document) => spliceIntoEdge(document, line.edge, line.part, node.id));
+      // Its own place is none of those that are taken: it is moved away from it first.
+      const room = roomBetween(line);
+      edit(t("canvas.edit.splice"), (document) =>
+        inTurn(
+          document,
+          (each) => spliceIntoEdge(each, line.edge, line.part, node.id),
+          (each) => (room ? moveNodes(each, roomFor(node.id, room)) : { ops: [] }),
+        ),
+      );
       squashFrom(begin, t("canvas.edit.splice"));
     }
   }, []);
