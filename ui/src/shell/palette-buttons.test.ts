@@ -49,7 +49,24 @@ const LOCAL: Readonly<Record<string, readonly RegExp[]>> = {
 
 /** What a button is called, and the command that does the same; an end in `.` stands for all commands that begin so. */
 const COMMANDS: Readonly<Record<string, string>> = {
+  "debug.answer": "run.answer",
+  "debug.backToNow": "debug.backToNow",
   "debug.clear": "stream.clear",
+  "debug.continue": "run.continue",
+  "debug.input": "run.withInput",
+  "debug.pause": "run.pause",
+  "debug.run": "run.start",
+  "debug.step": "run.step",
+  "debug.stepInto": "run.stepInto",
+  "debug.stop": "run.stop",
+  "debug.takeOver.confirm": "run.continue",
+  "debug.withdraw": "run.withdraw",
+  "playback.pause": "debug.play",
+  "playback.play": "debug.play",
+  "disabled.disable": "edit.disable",
+  "disabled.enable": "edit.disable",
+  "expand.expand": "view.expandNode",
+  "expand.fold": "view.expandNode",
   "debug.compare.close": "compare.close",
   "debug.compare.swap": "compare.swap",
   "debug.now": "debug.backToNow",
@@ -85,7 +102,12 @@ const SHOWS: ReadonlySet<string> = new Set([
   "debug.stream.showAll",
   "debug.timeline.foldAgain",
   "debug.timeline.forks",
+  "debug.timeline.only",
   "debug.timeline.onlyClear",
+  "forks.fold",
+  "forks.nested",
+  "forks.nestedOff",
+  "forks.unfold",
   "forks.legend",
   "fileText.versions",
   "forms.inspector.changeKind",
@@ -114,11 +136,33 @@ function buttons(): Found[] {
   return all
     .filter(([file]) => file.endsWith(".tsx") && !file.includes("/bench/"))
     .flatMap(([file, text]) =>
-      [...text.matchAll(/<(IconButton|Button)\b[\s\S]*?(?:<\/\1>|\/>\n)/g)].map(([element]) => ({
-        file,
-        key: /\bt\(\s*["`]([^"`]+)["`]/.exec(element)?.[1],
-        command: /runCommand\("([^"]+)"\)/.exec(element)?.[1],
-      })),
+      [...text.matchAll(/<(IconButton|Button|ToolButton)\b[\s\S]*?(?:<\/\1>|\/>\n)/g)].flatMap(
+        ([element]) => {
+          const command = /runCommand\("([^"]+)"\)/.exec(element)?.[1];
+          const keys = keysIn(element);
+          return (keys.length === 0 ? [undefined] : keys).map((key) => ({ file, key, command }));
+        },
+      ),
+    );
+}
+
+/** What a button is called: by its first text, by either text of a choice, or by a table that its file keeps of several. */
+function keysIn(element: string): string[] {
+  const [, choice] = /\bt\(([^()]*\?[^()]*)\)/.exec(element) ?? [];
+  if (choice !== undefined) return [...choice.matchAll(/"([\w.]+)"/g)].map(([, key]) => key ?? "");
+  const key = /\bt\(\s*["`]([^"`]+)["`]/.exec(element)?.[1];
+  return key === undefined ? [] : [key];
+}
+
+/** Buttons that change what they are called: `{ text: "…", hint: "…" }` in a table, and entries of menus. */
+function tables(): Found[] {
+  return all
+    .filter(([file]) => file.endsWith(".tsx"))
+    .flatMap(([file, text]) =>
+      [
+        ...text.matchAll(/\{ text: "([\w.]+)", hint: /g),
+        ...(/^features\/inbox\//.test(file) ? text.matchAll(/label: t\("([\w.]+)"\)/g) : []),
+      ].map(([, key]) => ({ file, key, command: undefined })),
     );
 }
 
@@ -135,8 +179,10 @@ it("finds the buttons and the commands", () => {
 });
 
 it("has a command for every button that is not bound to its place", () => {
-  const without = buttons().filter(({ file, key, command }) => {
-    if (local(file)) return false;
+  const tabled = tables();
+  const without = [...buttons(), ...tabled].filter((found) => {
+    const { file, key, command } = found;
+    if (local(file) && !tabled.includes(found)) return false;
     if (command !== undefined) return !ids.has(command);
     return key === undefined ? false : !(key in COMMANDS) && !SHOWS.has(key);
   });
@@ -153,7 +199,7 @@ it("runs commands that there are", () => {
 
 it("names nothing that is gone", () => {
   const found = buttons();
-  const keys = new Set(found.filter(({ file }) => !local(file)).map(({ key }) => key));
+  const keys = new Set([...found.filter(({ file }) => !local(file)), ...tables()].map(({ key }) => key));
   expect([...Object.keys(COMMANDS), ...SHOWS].filter((key) => !keys.has(key))).toEqual([]);
   const files = found.map(({ file }) => file);
   const unused = Object.values(LOCAL)

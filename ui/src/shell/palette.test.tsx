@@ -5,7 +5,13 @@ import { resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { registerCanvasCommands } from "../canvas/canvas-commands";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
-import { actionsOf, firstChosen, rankEntries, type Ranked } from "../features/command-palette/ranking";
+import {
+  actionsOf,
+  firstChosen,
+  kindEntries,
+  rankEntries,
+  type Ranked,
+} from "../features/command-palette/ranking";
 import { registerRevert } from "../features/files/unsaved";
 import { FindDialogs } from "../features/find";
 import { MemoryDialog } from "../features/memory";
@@ -20,6 +26,9 @@ import { replaceHost } from "../ipc/client";
 import { formsIds } from "../lib/testIds";
 import { allCommands, followComing, registerCommand, runCommand } from "../state/commands";
 import { fakeHost } from "../test/fakeHost";
+import type { NodeKind } from "../ipc/bindings/NodeKind";
+import { useInbox } from "../debugger/model/inbox";
+import { registerPanelCommands } from "./panel-commands";
 import { registerShellCommands } from "./shell-commands";
 import { MENU } from "./TitleBar";
 
@@ -122,7 +131,12 @@ beforeEach(() => {
       <TypesDialog />
     </>,
   );
-  undo = [registerShellCommands(), registerCanvasCommands(nothing), registerRevert()];
+  undo = [
+    registerShellCommands(),
+    registerPanelCommands(),
+    registerCanvasCommands(nothing),
+    registerRevert(),
+  ];
 });
 afterEach(() => {
   cleanup();
@@ -148,6 +162,24 @@ describe("the command palette", () => {
         .join(" | ")}`,
     ).toBe(command);
     expect(firstChosen(found, query)).toBe(0);
+  });
+
+  it.each(["answer", "reply"])("leads to the question that waits by %s, and not to a new node", (query) => {
+    const kind = {
+      kind: "ask",
+      title: "Ask",
+      icon: "x",
+      aliases: ["answer", "reply"],
+    } as unknown as NodeKind;
+    const enabled = allCommands().filter((command) => command.enabled?.() !== false);
+    expect(enabled.map(({ id }) => id)).not.toContain("run.answer");
+    useInbox.setState({ waiting: 1 });
+    const all = [
+      ...actionsOf(allCommands().filter((each) => each.enabled?.() !== false)),
+      ...kindEntries([kind]),
+    ];
+    expect(rankEntries(all, query, [])[0]?.id).toBe("run.answer");
+    useInbox.setState({ waiting: 0 });
   });
 
   it("lists what destroys last, also when it was used last, and does not choose it", () => {

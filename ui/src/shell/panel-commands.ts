@@ -1,6 +1,8 @@
 /** Commands for what the panels do by buttons of their own, so that all of it is found by name. */
 import { BREAKPOINT_PLACES } from "../features/breakpoints";
 import { restoreVersion } from "../features/versions";
+import { useInbox } from "../debugger/model/inbox";
+import { focusAnswer, WITHDRAW } from "../debugger/run/answering";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { newThread } from "../debugger/run/run-form";
 import { importThread } from "../debugger/run/thread-files";
@@ -18,6 +20,21 @@ const session = () => useSession.getState();
 const hasGraph = () => session().graphId !== null;
 const inDebug = () => hasGraph() && session().use === "debug";
 const isComparing = () => inDebug() && session().compareWith !== null;
+
+/** A question of the thread that is shown. */
+const asksHere = () => {
+  const { cursor, use } = session();
+  return (
+    use !== "approve" && useInbox.getState().ofThread.some(({ threadId }) => threadId === cursor.threadId)
+  );
+};
+const questionWaits = () => asksHere() || useInbox.getState().waiting > 0;
+
+/** Goes to the question of the thread that is shown, or else to all that wait. */
+function answerWaiting(): void {
+  if (asksHere()) focusAnswer();
+  else session().setUse("approve");
+}
 
 /** The one node that is selected and runs. */
 function testable(): string | undefined {
@@ -50,6 +67,24 @@ export function registerPanelCommands(): () => void {
       group: edit,
       enabled: () => testable() !== undefined,
       run: () => askForTest(testable() ?? ""),
+    },
+    {
+      id: "run.answer",
+      title: t("debug.command.answer"),
+      group: debug,
+      enabled: questionWaits,
+      run: answerWaiting,
+    },
+    {
+      id: "run.withdraw",
+      title: t("debug.command.withdraw"),
+      group: debug,
+      enabled: questionWaits,
+      run: () => {
+        answerWaiting();
+        // The menu of the question is there by then.
+        setTimeout(() => window.dispatchEvent(new Event(WITHDRAW)), 0);
+      },
     },
     { id: "debug.newThread", title: t("debug.threads.new"), group: debug, enabled: hasGraph, run: newThread },
     {

@@ -16,6 +16,8 @@ import { labelsFor } from "./run-labels";
 import { asksAt } from "./situation";
 import { graphFor, models, runnable, settle } from "./start";
 
+/** Asks the menu of the question that is shown to withdraw it. */
+export const WITHDRAW = "superstep:withdraw";
 /** Asks the answer form in the debug view to take the focus. */
 export const FOCUS_ANSWER = "superstep:focus-answer";
 export function focusAnswer(): void {

@@ -1,11 +1,11 @@
 /** What else can be done with a question: withdraw it, with a reason, after a short question back. */
 import { Ellipsis, Undo2 } from "lucide-react";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { IconButton } from "../../components/IconButton";
 import { Menu } from "../../components/Menu";
-import { withdraw } from "../../debugger/run/answering";
+import { WITHDRAW, withdraw } from "../../debugger/run/answering";
 import { headline } from "../../debugger/answers/asked-effect";
 import type { Question } from "../../ipc/bindings/Question";
 import { debugIds, formsIds } from "../../lib/testIds";
@@ -15,6 +15,11 @@ import { cx } from "../../components/cx";
 
 export function QuestionMenu({ question }: { question: Question }) {
   const [asking, setAsking] = useState(false);
+  useEffect(() => {
+    const ask = () => setAsking(true);
+    window.addEventListener(WITHDRAW, ask);
+    return () => window.removeEventListener(WITHDRAW, ask);
+  }, []);
   return (
     <>
       <Menu

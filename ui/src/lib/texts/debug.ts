@@ -38,6 +38,8 @@ export const debug = {
   "debug.off.notPast": "Select a past checkpoint to replay from",
   "debug.off.errors": "The graph has errors. Show them.",
   "debug.command.run": "Run or continue",
+  "debug.command.answer": "Answer the question that waits",
+  "debug.command.withdraw": "Withdraw the question that waits…",
   "debug.command.replay": "Replay from this checkpoint",
   "debug.command.continue": "Continue the thread",
   "debug.command.step": "Run one super-step",

@@ -40,6 +40,8 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.off.notPast": "选择一个过去的检查点，从那里重放",
   "debug.off.errors": "图中有错误，点击查看。",
   "debug.command.run": "运行或继续",
+  "debug.command.answer": "回答等待中的问题",
+  "debug.command.withdraw": "撤回等待中的问题…",
   "debug.command.replay": "从此检查点重放",
   "debug.command.continue": "继续线程",
   "debug.command.step": "运行一个超步",
