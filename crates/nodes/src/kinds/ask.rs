@@ -20,6 +20,7 @@ use crate::base::schema_validator::SchemaValidator;
 use crate::base::time::millis;
 use crate::expression::{Scope, Template};
 use crate::kinds::durable::recorded;
+use crate::kinds::router::labels_without_path;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::reads::{read, track_reads};
 use crate::state::schema::Key;
@@ -170,6 +171,13 @@ impl NodeKind for Ask {
             site.read(&format!("/context/{index}"), key);
         }
         let key = site.write("/into", &config.into);
+        let choices = config.choices.iter().enumerate().filter_map(|(index, choice)| {
+            let label = choice.value.as_str()?;
+            Some((format!("/choices/{index}/value"), label))
+        });
+        let otherwise = config.otherwise.as_ref().and_then(Json::as_str);
+        let otherwise = otherwise.map(|label| ("/otherwise".to_owned(), label));
+        labels_without_path(site, &config.into, choices.chain(otherwise));
         if let Some(edit) = &config.edit {
             site.read("/edit", edit);
             if !config.choices.is_empty() && config.answer.is_none() {

@@ -16,6 +16,7 @@ use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::reads::track_reads;
+use crate::state::schema::Key;
 use superstep_document::text;
 
 /// Settings of a `router` node.
@@ -28,7 +29,7 @@ pub struct RouterConfig {
     pub ways: Vec<RouterBranch>,
     /// Label to use when no condition is true; without it, the node fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Default way")]
+    #[schemars(title = "Default way", extend("x-editor" = "way"))]
     pub otherwise: Option<String>,
     /// Stores the chosen label in this state key, for a `route` edge to read: `"route": "state.KEY"`.
     #[schemars(title = "Output key", extend("x-editor" = "state-key"))]
@@ -140,6 +141,52 @@ fn every_way(site: &mut Site<'_>, config: &RouterConfig) {
     ));
 }
 
+/// Says which labels that a node writes into `into` no path of its routes takes that read exactly this key.
+pub(super) fn labels_without_path<'a>(
+    site: &mut Site<'_>,
+    into: &str,
+    labels: impl IntoIterator<Item = (String, &'a str)>,
+) {
+    let listed = |key: &Key| key.schema.get("enum").is_some();
+    if site.keys.get(into).is_some_and(listed) {
+        // What the key can be is held against the paths already.
+        return;
+    }
+    let own = site.record.strip_prefix("node:").unwrap_or_default().to_owned();
+    let read = format!("state.{into}");
+    let labels: Vec<(String, &str)> = labels.into_iter().collect();
+    let mut found = Vec::new();
+    for (_, edge) in site.edges {
+        let Edge::Route {
+            from,
+            route,
+            paths,
+            default: None,
+        } = edge
+        else {
+            continue;
+        };
+        if *from != own || route.trim() != read {
+            continue;
+        }
+        for (pointer, label) in &labels {
+            if !label.is_empty() && !paths.iter().any(|(known, _)| known == label) {
+                found.push((pointer.clone(), (*label).to_owned()));
+            }
+        }
+    }
+    for (pointer, label) in found {
+        let message = text!(
+            "`{own}` can write `{label}` into `{into}`, and its route has no path for that; the run would fail.",
+            own = &own,
+            label = &label,
+            into
+        );
+        let remedy = text!("Connect this way, or give the route a default.");
+        site.warning("label-without-path", &pointer, message, remedy);
+    }
+}
+
 impl NodeKind for RouterKind {
     fn info(&self) -> KindInfo {
         KindInfo {
@@ -224,6 +271,13 @@ impl NodeKind for RouterKind {
             }
         }
         every_way(site, &config);
+        let ways = config.ways.iter().enumerate();
+        let ways = ways.map(|(index, way)| (format!("/ways/{index}/label"), way.label.as_str()));
+        let otherwise = config
+            .otherwise
+            .as_deref()
+            .map(|label| ("/otherwise".to_owned(), label));
+        labels_without_path(site, &config.into, ways.chain(otherwise));
         if let Some(key) = site.write("/into", &config.into) {
             let labels = config.ways.iter().map(|way| &way.label).chain(&config.otherwise);
             let shape = SchemaValidator::new(&key.schema).ok();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value as Json};
 use superstep_document::{Diagnostic, Document, Edge, NodeSpec};
 
+use super::bounds::bounds_over_answers;
 use super::flow::{NodeInputs, parallel_writers};
 use super::kind::KeyUsage;
 use super::settings::{check_the_rest, config_problems};
@@ -196,6 +197,7 @@ impl Registry {
         look.at_invariants(&mut findings);
         look.at_summaries(&mut findings);
         parallel_writers(&keys, &nodes, &edges, &mut findings);
+        bounds_over_answers(&nodes, &edges, &mut findings);
         findings
     }
 

@@ -1,6 +1,7 @@
 //! All kinds together: what the palette shows, what is wrong with a document's nodes and expressions, and the engine
 //! graph that a document means.
 
+mod bounds;
 mod build;
 mod build_site;
 mod check;

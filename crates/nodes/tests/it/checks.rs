@@ -651,6 +651,8 @@ fn kinds_describe_themselves() {
         "mcp-server",
         "mcp-tools",
         "secret",
+        "tool",
+        "way",
     ];
     let kinds = Registry::standard().kinds();
     assert_eq!(
@@ -1014,4 +1016,64 @@ fn comparisons_are_checked_wherever_expressions_stand_but_not_in_packets() {
         "node:m /config/prompt",
     ];
     assert_eq!(found, wanted, "the target of an `each` edge sees its packet");
+}
+
+/// code → ask → (code | end), with a limit on one of them.
+fn bounded(bounded: &str, more_nodes: Json, more_edges: &[Json]) -> Vec<Diagnostic> {
+    let mut nodes = json!({
+        "code": {"kind": "assign", "config": {"set": {"n": "1"}}},
+        "ask": {"kind": "ask", "config": {"question": "Again?", "into": "word"}},
+    });
+    nodes
+        .as_object_mut()
+        .unwrap()
+        .extend(more_nodes.as_object().unwrap().clone());
+    nodes[bounded]["max_visits"] = json!(2);
+    let mut edges = vec![
+        json!({"from": "__start__", "to": "code"}),
+        json!({"from": "code", "to": "ask"}),
+        json!({"from": "ask", "route": "state.word", "paths": {"again": "code"}, "default": "__end__"}),
+    ];
+    edges.extend(more_edges.iter().cloned());
+    let document = json!({
+        "format": "superstep/1", "name": "Rounds",
+        "state": {"n": {"type": "integer"}, "word": {"type": "string"}},
+        "nodes": nodes, "edges": edges,
+    });
+    let (document, _) = Document::parse(&document.to_string());
+    let mut found = Registry::standard().check(&document);
+    found.retain(|problem| problem.code == "bound-over-answers");
+    found
+}
+
+#[test]
+fn a_limit_that_each_answer_sets_back_is_warned_about() {
+    for node in ["code", "ask"] {
+        let found = bounded(node, json!({}), &[]);
+        let [problem] = found.as_slice() else {
+            panic!("{node}: {found:?}")
+        };
+        assert_eq!(
+            (problem.record.clone(), problem.pointer.as_deref()),
+            (format!("node:{node}"), Some("/max_visits"))
+        );
+        assert!(
+            problem.message.to_string().contains("asks at `ask`"),
+            "{problem:?}"
+        );
+    }
+    // Round without the question, the limit is one.
+    let count = json!({"check": {"kind": "assign", "config": {"set": {"n": "2"}}}});
+    let round = [
+        json!({"from": "code", "to": "check"}),
+        json!({"from": "check", "to": "code", "when": "state.n < 3"}),
+    ];
+    assert_eq!(bounded("code", count.clone(), &round), []);
+    assert_eq!(bounded("check", count, &round), []);
+    // A question that is no part of the loop begins no round.
+    let after = json!({"last": {"kind": "assign", "config": {"set": {"n": "3"}}}});
+    assert_eq!(
+        bounded("last", after, &[json!({"from": "ask", "to": "last"})]),
+        []
+    );
 }

@@ -82,6 +82,25 @@ async fn a_router_writes_the_label_that_an_edge_follows() {
     assert_eq!(codes(&numbered), Vec::<String>::new());
     let end = value(&numbered, superstep::json!({"n": 3})).await;
     assert_eq!(end.get("out").and_then(Value::as_str), Some("went small"));
+    // A label that its own route does not know.
+    let ways = json!([{"label": "small", "when": "state.n < 10"}, {"label": "huge", "when": "true"}]);
+    let mut lost = router(json!({"ways": ways, "otherwise": "odd", "into": "way"}));
+    lost["state"]["way"] = json!({"type": "string"});
+    assert_eq!(codes(&lost), ["label-without-path /config/ways/1/label"]);
+    assert!(
+        failure(&lost, superstep::json!({"n": 30}))
+            .await
+            .contains("no path")
+    );
+    lost["edges"][1]["default"] = json!("b");
+    assert_eq!(codes(&lost), Vec::<String>::new());
+    let choices = json!([{"label": "Small", "value": "small"}, {"label": "Huge", "value": "huge"}]);
+    let mut asked = lost.clone();
+    asked["nodes"]["choose"] =
+        json!({"kind": "ask", "config": {"question": "How?", "choices": choices, "into": "way"}});
+    assert_eq!(codes(&asked), Vec::<String>::new());
+    asked["edges"][1].as_object_mut().unwrap().remove("default");
+    assert_eq!(codes(&asked), ["label-without-path /config/choices/1/value"]);
     // Edges that are followed whichever way is chosen look like the ways and are none.
     let conditions = json!([{"label": "small", "when": "state.n < 10"}, {"label": "large", "when": "true"}]);
     let mut wired = router(json!({"ways": conditions, "into": "way"}));

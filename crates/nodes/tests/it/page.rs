@@ -28,7 +28,8 @@ fn table(kind: &KindInfo) -> String {
         let editor = property
             .get("x-editor")
             .and_then(Json::as_str)
-            .filter(|editor| *editor != "text");
+            // What is written into these is a text, whatever is offered for it.
+            .filter(|editor| !matches!(*editor, "text" | "way"));
         let shape = editor.map_or_else(|| types.join(" or "), |editor| editor.replace('-', " "));
         let default = match property.get("default") {
             Some(default) if !default.is_null() && default != &serde_json::json!([]) => {

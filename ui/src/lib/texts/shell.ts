@@ -188,7 +188,8 @@ export const shell = {
   "canvas.port.error.value": "on error: value",
   "canvas.port.error.hint": "On error: drag to the node that takes over, or click to add one",
   "canvas.bound": "at most {most}×",
-  "canvas.bound.hint": "Most super-steps of one run that come here. Double-click to edit, clear to remove.",
+  "canvas.bound.hint":
+    "Most super-steps of one run that come here; an answer of a person begins a new run. Double-click to edit, clear to remove.",
   "canvas.bound.wrong": "Enter a whole number of 1 or more, or nothing for no limit.",
   "canvas.clash.title": "{one} and {other} both write “{key}” in one step",
   "canvas.clash.text":

@@ -159,11 +159,11 @@ impl ModelConfig {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct ScriptedCallConfig {
     /// Name of the tool.
-    #[schemars(title = "Tool")]
+    #[schemars(title = "Tool", extend("x-editor" = "tool"))]
     pub tool: String,
     /// Arguments of the call: text is an expression, any other JSON is used as is.
     #[serde(default)]
-    #[schemars(title = "Arguments", extend("x-editor" = "assignments"))]
+    #[schemars(title = "Arguments", extend("x-editor" = "assignments", "x-names" = "tool"))]
     pub args: Map<String, Json>,
 }
 

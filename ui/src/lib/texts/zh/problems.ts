@@ -494,6 +494,13 @@ export const problems: Readonly<Record<string, string>> = {
   "text or a list of words": "文本或词语列表",
   "`{own}` goes to {known} each time, whichever way it chooses.":
     "无论选择哪个分支，`{own}` 每次都会前往 {known}。",
+  "`{own}` can write `{label}` into `{into}`, and its route has no path for that; the run would fail.":
+    "`{own}` 可能把 `{label}` 写入 `{into}`，但其路由没有对应去向，运行会失败。",
+  "Connect this way, or give the route a default.": "连接该分支，或为路由设置默认去向。",
+  "`{node}` may be visited {most} times in one run, and its loop asks at `{ask}`. Each answer begins a new run, which counts from the start: the loop is not limited.":
+    "`{node}` 在一次运行中最多访问 {most} 次，而其循环会在 `{ask}` 提问。每次回答都开始一次新的运行并重新计数：循环不受限制。",
+  "Count the rounds in a state key, and choose another way when there were enough.":
+    "用一个状态键计数轮次，次数足够时选择另一条分支。",
   "Make one edge of them that routes by the label.": "改为一条按标签路由的边。",
   "There is nothing to choose from.": "没有可供选择的分支。",
   "Add a way.": "添加一个分支。",

@@ -187,7 +187,8 @@ export const shell: Record<keyof typeof english, string> = {
   "canvas.port.error.value": "出错时：固定值",
   "canvas.port.error.hint": "出错时：拖到接手的节点上，或点击添加节点",
   "canvas.bound": "最多 {most} 次",
-  "canvas.bound.hint": "一次运行中最多有多少个超步（super-step）到达这里。双击编辑，清空即取消限制。",
+  "canvas.bound.hint":
+    "一次运行中最多有多少个超步（super-step）到达这里；人的每次回答都开始新的运行。双击编辑，清空即取消限制。",
   "canvas.bound.wrong": "输入 1 或更大的整数，留空表示不限制。",
   "canvas.clash.title": "{one} 和 {other} 在同一步中写入“{key}”",
   "canvas.clash.text":
