@@ -32,6 +32,12 @@ export interface ComboboxProps {
   "data-testid"?: string;
 }
 
+/**
+ * Is a model named by a part of its name only, so that Enter takes the match? With `::` it is written out: another model may
+ * begin with the same letters.
+ */
+export const namesPart = (model: string): boolean => !model.includes("::");
+
 /** Row that makes what was typed. */
 const MAKE = "\u0000make";
 

@@ -76,6 +76,15 @@ function list(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
+/** The labels by which the routes of a node lead on, each once. */
+export function routeLabels(doc: GraphDocument, node: string): string[] {
+  const labels = doc.edgesFrom(node).flatMap((edge) => {
+    const paths = doc.get(`edge:${edge}`);
+    return isObject(paths) && isObject(paths["paths"]) ? Object.keys(paths["paths"]) : [];
+  });
+  return [...new Set(labels)];
+}
+
 /** The ways that a node's settings declare, each once. */
 export function declaredWays(record: Json | undefined): Way[] {
   const { kind, config } = nodeOf(record);

@@ -36,6 +36,8 @@ export interface Schema {
   nullable?: boolean;
   readOnly?: boolean;
   "x-editor"?: string;
+  /** What the names of an object are, where they are no state keys: parameters of the `tool` beside it. */
+  "x-names"?: "tool";
   "x-enum-labels"?: string[];
   /** Shown only while the fields beside it have these values: one, one of a list, or any (`*`). */
   "x-if"?: Record<string, Json>;

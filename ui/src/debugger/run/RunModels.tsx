@@ -2,7 +2,7 @@
 import { Sparkles } from "lucide-react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { Button } from "../../components/Button";
-import { Combobox } from "../../components/Combobox";
+import { Combobox, namesPart } from "../../components/Combobox";
 import { Field } from "../../components/Field";
 import { Fold } from "../../components/Fold";
 import { Popover } from "../../components/Popover";
@@ -124,6 +124,7 @@ function ModelFields({ threadId }: { threadId: string | null }) {
       <Field label={t("debug.models.scripted")} description={t("debug.models.scripted.text")}>
         <Combobox
           mono
+          choose={namesPart(scripted ?? "")}
           value={scripted ?? ""}
           items={connections}
           placeholder={t("debug.models.scripted.own")}

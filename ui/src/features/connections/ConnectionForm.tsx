@@ -100,6 +100,7 @@ export function ConnectionForm({ list, connection, onClose, onSaved }: Connectio
       </Field>
       <Field label={t("connections.provider")} description={t("connections.providerHelp")}>
         <Combobox
+          choose
           value={provider}
           onChange={setProvider}
           items={list.providers.map((known) => ({ value: known.name }))}

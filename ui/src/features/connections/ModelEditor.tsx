@@ -2,7 +2,7 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/Button";
-import { Combobox } from "../../components/Combobox";
+import { Combobox, namesPart } from "../../components/Combobox";
 import { itemsClass } from "../../components/recipes";
 import type { FieldEditorProps } from "../../components/schema-form/SchemaForm";
 import { placeholderOf } from "../../components/schema-form/placeholder";
@@ -24,6 +24,7 @@ export function ModelEditor({ schema, value, onChange, readOnly, onBlur }: Field
   return (
     <div className={itemsClass} onBlur={onBlur}>
       <Combobox
+        choose={namesPart(text)}
         value={text}
         disabled={readOnly}
         onChange={(next) => onChange(next === "" ? undefined : next)}

@@ -1,6 +1,6 @@
 /** The price of one model: asked for where a cost is incomplete, and in Settings. */
 import { useEffect, useState } from "react";
-import { Combobox } from "../../components/Combobox";
+import { Combobox, namesPart } from "../../components/Combobox";
 import { Field } from "../../components/Field";
 import { FormDialog } from "../../components/FormDialog";
 import { hintClass } from "../../components/recipes";
@@ -81,6 +81,7 @@ function Form({ models, price }: { models: readonly string[]; price: ModelPrice 
     >
       <Field label={t("prices.model")}>
         <Combobox
+          choose={namesPart(model)}
           value={model}
           disabled={price !== undefined}
           onChange={setModel}

@@ -15,10 +15,12 @@ import { JsonEditor } from "../../components/JsonEditor";
 import { Enlarged } from "../../components/schema-form/Enlarged";
 import { escapeToken } from "../../components/schema-form/json";
 import type { Schema } from "../../components/schema-form/schema";
+import { useForm } from "../../components/schema-form/form";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
 import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/schema-form/SchemaForm";
 import { useSame, useStable } from "../../components/stable";
 import { Tabs } from "../../components/Tabs";
+import { routeLabels } from "../../document/ports";
 import { nestedGraphOf, openNestedGraph } from "../../document/nested-graphs";
 import { doc, useDocumentState, useDocumentVersion } from "../../document/store";
 import { openGraph } from "../../document/open-graph";
@@ -30,9 +32,10 @@ import { t } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
 import { ModelEditor } from "../connections";
 import { SecretNameEditor } from "../secrets";
-import { ServerEditor, ToolsEditor } from "../servers";
+import { ServerEditor, ToolsEditor, useServers } from "../servers";
 import { showTypes } from "../state-schema";
 import { ChoicesEditor } from "./ChoicesEditor";
+import { parametersOf, toolNames } from "./tool-calls";
 import { MakeKey, StateKeyEditor } from "./StateKeyEditor";
 import { cardBodyClass, cardClass, cardHeadClass, itemsClass, problemsClass } from "../../components/recipes";
 import { cx } from "../../components/cx";
@@ -72,6 +75,8 @@ function StateKeysEditor({ value, onChange, stateKeys, readOnly }: FieldEditorPr
   );
 }
 
+const NO_KEYS: FieldEditorProps["stateKeys"] = [];
+
 /** Key → expression, or a literal. */
 const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
   value,
@@ -79,11 +84,16 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
   stateKeys,
   readOnly,
   pointer,
+  schema,
   ...rest
 }: FieldEditorProps) {
+  const { workplace } = useForm();
+  useDocumentVersion();
   const set = isObject(value) ? value : {};
   const names = Object.keys(set);
-  const free = stateKeys.filter((key) => !(key.name in set));
+  const taking = schema["x-names"] === "tool" ? parametersOf(doc, workplace?.node ?? "", pointer) : undefined;
+  const known = useSame(taking ?? (schema["x-names"] === "tool" ? NO_KEYS : stateKeys));
+  const free = known.filter((key) => !(key.name in set));
   const put = useStable((name: string, next: unknown) => onChange({ ...set, [name]: next }));
   const rename = useStable((from: string, to: string) => {
     if (to === from || to in set || to === "") return;
@@ -107,6 +117,7 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
           rename={rename}
           remove={remove}
           pointer={pointer}
+          names={known}
           stateKeys={stateKeys}
           variables={rest.variables}
           problemsAt={rest.problemsAt}
@@ -120,8 +131,9 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
             size="small"
             icon={<Plus size={13} aria-hidden />}
             onClick={() => {
-              let name = free[0]?.name ?? "key";
-              for (let n = 2; name in set; n += 1) name = `key_${n}`;
+              const usual = schema["x-names"] === "tool" ? "argument" : "key";
+              let name = free[0]?.name ?? usual;
+              for (let n = 2; name in set; n += 1) name = `${usual}_${n}`;
               put(name, "");
             }}
           >
@@ -140,6 +152,8 @@ interface AssignmentProps extends Pick<
 > {
   name: string;
   item: unknown;
+  /** Names that may be set: keys of the state, or the parameters of what is called. */
+  names: FieldEditorProps["stateKeys"];
   /** Names that are set. */
   taken: readonly string[];
   put(name: string, item: unknown): void;
@@ -150,6 +164,7 @@ interface AssignmentProps extends Pick<
 const Assignment = memo(function Assignment({
   name,
   item,
+  names,
   taken,
   put,
   rename,
@@ -171,7 +186,7 @@ const Assignment = memo(function Assignment({
       data-pointer={`/config${pointer}/${escapeToken(name)}`}
     >
       <div className={cardHeadClass}>
-        <KeyName name={name} keys={stateKeys} taken={taken} readOnly={readOnly} rename={rename} />
+        <KeyName name={name} keys={names} taken={taken} readOnly={readOnly} rename={rename} />
         <Tabs
           look="segmented"
           label={t("forms.editor.valueOf", { name })}
@@ -245,7 +260,7 @@ const Assignment = memo(function Assignment({
             ))}
           </ul>
         )}
-        <MakeKey name={name} keys={stateKeys} />
+        {setsKeys && <MakeKey name={name} keys={stateKeys} />}
       </div>
     </div>
   );
@@ -366,6 +381,7 @@ function FolderEditor({ value, onChange, readOnly }: FieldEditorProps) {
   return (
     <Combobox
       mono
+      choose
       value={typeof value === "string" ? value : ""}
       disabled={readOnly}
       onChange={(next) => onChange(next === "" ? undefined : next)}
@@ -407,6 +423,7 @@ function GraphFileEditor({ value, onChange, readOnly }: FieldEditorProps) {
     <div className={itemsClass}>
       <Combobox
         mono
+        choose
         value={named}
         disabled={readOnly}
         onChange={(next) => onChange(next === "" ? undefined : next)}
@@ -448,6 +465,46 @@ async function graphFiles(dir: string, own: string | null, signal: AbortSignal):
   ].filter((file) => joinPath(dir, file) !== own);
 }
 
+/** The name of a tool that the node may call: its own, those of its tools node, and those that its servers were seen to offer. */
+function ToolNameEditor({ value, onChange, readOnly, onBlur }: FieldEditorProps) {
+  useDocumentVersion();
+  const { workplace } = useForm();
+  const { tools } = useServers();
+  const names = toolNames(doc, workplace?.node ?? "", tools);
+  return (
+    <div onBlur={onBlur}>
+      <Combobox
+        mono
+        choose
+        value={typeof value === "string" ? value : ""}
+        disabled={readOnly}
+        onChange={onChange}
+        emptyText={t("forms.editor.noTool")}
+        items={names.map((name) => ({ value: name }))}
+      />
+    </div>
+  );
+}
+
+/** The label of a way: those that the routes of the node lead by, and those of its other settings. */
+function WayEditor({ value, onChange, readOnly, onBlur }: FieldEditorProps) {
+  useDocumentVersion();
+  const { workplace } = useForm();
+  const own = typeof value === "string" ? value : "";
+  const labels = routeLabels(doc, workplace?.node ?? "").filter((label) => label !== own);
+  return (
+    <div onBlur={onBlur}>
+      <Combobox
+        choose
+        value={own}
+        disabled={readOnly}
+        onChange={(next) => onChange(next === "" ? undefined : next)}
+        items={labels.map((label) => ({ value: label }))}
+      />
+    </div>
+  );
+}
+
 /** A node of the graph, of the kind that the schema names. */
 function NodeEditor({ schema, value, onChange, readOnly, onBlur }: FieldEditorProps) {
   useDocumentVersion();
@@ -484,6 +541,8 @@ export const EDITORS: FormEditors = {
   choices: ChoicesEditor,
   model: ModelEditor,
   secret: SecretNameEditor,
+  tool: ToolNameEditor,
+  way: WayEditor,
   "mcp-server": ServerEditor,
   "mcp-tools": ToolsEditor,
 };

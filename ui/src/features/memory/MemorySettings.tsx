@@ -1,7 +1,7 @@
 /** How long-term memory is searched and how long it keeps items. A model is asked once before it is taken. */
 import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
-import { Combobox } from "../../components/Combobox";
+import { Combobox, namesPart } from "../../components/Combobox";
 import { Field } from "../../components/Field";
 import { NumberField } from "../../components/NumberField";
 import { Select } from "../../components/Select";
@@ -156,6 +156,7 @@ function Model({ value, onChange }: { value: string; onChange(model: string): vo
     <Field label={t("memory.settings.name")} description={t("memory.settings.nameHelp")}>
       <Combobox
         mono
+        choose={namesPart(value)}
         value={value}
         items={connections}
         placeholder="ollama::nomic-embed-text"

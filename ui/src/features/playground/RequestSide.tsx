@@ -1,6 +1,6 @@
 /** The request: model, settings and messages; a message that the node's prompt gave is edited as that prompt. */
 import { useEffect, useState } from "react";
-import { Combobox } from "../../components/Combobox";
+import { Combobox, namesPart } from "../../components/Combobox";
 import { Field } from "../../components/Field";
 import { Fold } from "../../components/Fold";
 import { JsonEditor } from "../../components/JsonEditor";
@@ -53,6 +53,7 @@ export function RequestSide({ subject, draft, unmapped, onChange }: Props) {
         <Field label={t("playground.model")}>
           <Combobox
             mono
+            choose={namesPart(draft.model)}
             value={draft.model}
             items={[...connections]}
             onChange={(model) => onChange({ ...draft, model })}

@@ -28,6 +28,7 @@ export function ServerEditor({ value, onChange, readOnly, onBlur }: FieldEditorP
     <div className={itemsClass} onBlur={onBlur}>
       <Combobox
         mono
+        choose
         value={named}
         disabled={readOnly}
         onChange={onChange}

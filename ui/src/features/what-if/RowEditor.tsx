@@ -149,6 +149,7 @@ function ChangeEditor({ change, invalid, state, settings, typed, onChange, onRem
       <span className="truncate pt-1.5 text-xs text-text-2">{t(`whatIf.kind.${change.kind}`)}</span>
       {named ? (
         <Combobox
+          choose
           aria-label={t(change.kind === "value" ? "whatIf.key" : "whatIf.setting")}
           placeholder={t(change.kind === "value" ? "whatIf.key" : "whatIf.settingHint")}
           value={change.kind === "setting" ? label : change.name}
