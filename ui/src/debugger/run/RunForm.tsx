@@ -10,6 +10,7 @@ import { Menu } from "../../components/Menu";
 import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Tabs } from "../../components/Tabs";
 import { doc, useDocumentVersion } from "../../document/store";
+import { filledByNodes } from "../../document/inputs";
 import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
@@ -58,19 +59,21 @@ export function RunForm() {
   const [busy, setBusy] = useState(false);
 
   const [all, setAll] = useState(false);
-  const { whole, samples, keys, input } = useMemo(() => {
+  const kinds = useSession((session) => session.appInfo?.kinds);
+  const { whole, samples, keys, input, filled } = useMemo(() => {
     void version;
     const keys = doc.names("key").map((name) => {
       const value = doc.get(`key:${name}`);
       return [name, isObject(value) ? value : {}] as const;
     });
     const input = inputKeysOf(doc.head);
-    return { whole: inputSchema(keys, input), samples: samplesOf(doc.head), keys, input };
-  }, [version]);
+    const filled = filledByNodes(doc, kinds ?? []);
+    return { whole: inputSchema(keys, input), samples: samplesOf(doc.head), keys, input, filled };
+  }, [version, kinds]);
   // A conversation begins with a message, so there is a field for one.
   const value = withMessage(keys, inputFor(drafts, graph, samples));
   const names = keys.map(([name]) => name);
-  const first = mainKeys(names, input, samples, value);
+  const first = mainKeys(names, input, samples, value, filled);
   const hidden = names.length - first.length;
   const shownKeys = all || input ? undefined : first.join("\n");
   const schema = useMemo(
@@ -128,11 +131,8 @@ export function RunForm() {
     const begun = await startWithInput(spoken(value), { step, target: onThread ? "thread" : "new" });
     setBusy(false);
     if (begun) earlier.end();
-    if (begun && conversation) {
-      // One turn follows the other: the form stays, for the next message.
-      setDraft(graph, nextTurn(keys, value));
-      runForm.open();
-    }
+    // One turn follows the other: what came of this one is shown, and the next message is still to be written.
+    if (begun && conversation) setDraft(graph, nextTurn(keys, value));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // Keys in a dialog that a field opens are not for the form behind it.

@@ -35,13 +35,19 @@ describe("the input form's schema", () => {
 });
 
 describe("which keys come first", () => {
+  const none: ReadonlySet<string> = new Set();
   const names = ["a", "b", "c"];
   it("follows the document, then its samples and what is filled in", () => {
-    expect(mainKeys(names, ["c"], [], {})).toEqual(["c"]);
-    expect(mainKeys(names, undefined, [{ name: "s", input: { b: 1 } }], {})).toEqual(["b"]);
-    expect(mainKeys(names, undefined, [{ name: "s", input: { b: 1 } }], { c: 0 })).toEqual(["b", "c"]);
-    expect(mainKeys(names, undefined, [{ name: "s", input: { other: 1 } }], {})).toEqual(names);
-    expect(mainKeys(names, undefined, [], {})).toEqual(names);
+    expect(mainKeys(names, ["c"], [], {}, none)).toEqual(["c"]);
+    expect(mainKeys(names, undefined, [{ name: "s", input: { b: 1 } }], {}, none)).toEqual(["b"]);
+    expect(mainKeys(names, undefined, [{ name: "s", input: { b: 1 } }], { c: 0 }, none)).toEqual(["b", "c"]);
+    expect(mainKeys(names, undefined, [{ name: "s", input: { other: 1 } }], {}, none)).toEqual(names);
+    expect(mainKeys(names, undefined, [], {}, none)).toEqual(names);
+    // What nodes write before it is read is not asked for, unless it was typed.
+    const filled = new Set(["b", "c"]);
+    expect(mainKeys(names, undefined, [], {}, filled)).toEqual(["a"]);
+    expect(mainKeys(names, undefined, [], { c: 0 }, filled)).toEqual(["a", "c"]);
+    expect(mainKeys(names, undefined, [{ name: "s", input: { b: 1 } }], {}, filled)).toEqual(["b"]);
   });
 });
 

@@ -50,17 +50,19 @@ export function samplesOf(doc: Readonly<Record<string, unknown>> | undefined): S
 
 /**
  * The keys to show first: those that the document names as its input, or that its samples give, or that already have a
- * value; the rest are mostly filled by nodes. Without such a hint all keys come first.
+ * value; the rest are mostly filled by nodes. Without such a hint all come first but those that nodes fill in.
  */
 export function mainKeys(
   names: readonly string[],
   inputKeys: readonly string[] | undefined,
   samples: readonly Sample[],
   value: Readonly<Record<string, unknown>>,
+  filled: ReadonlySet<string>,
 ): string[] {
   if (inputKeys) return names.filter((name) => inputKeys.includes(name));
   const given = new Set(samples.flatMap((sample) => Object.keys(sample.input)));
-  if (!names.some((name) => given.has(name))) return [...names];
+  if (!names.some((name) => given.has(name)))
+    return names.filter((name) => !filled.has(name) || value[name] !== undefined);
   return names.filter((name) => given.has(name) || value[name] !== undefined);
 }
 

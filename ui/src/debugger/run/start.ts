@@ -8,6 +8,7 @@ import type { RunAction } from "../../ipc/bindings/RunAction";
 import type { RunModels } from "../../ipc/bindings/RunModels";
 import type { StartRun } from "../../ipc/bindings/StartRun";
 import { rpc } from "../../ipc/client";
+import { filledByNodes } from "../../document/inputs";
 import { doc } from "../../document/store";
 import { flush } from "../../document/open-graph";
 import { tn } from "../../lib/texts";
@@ -229,12 +230,18 @@ export async function runInput(options: Options & { target?: "new" | "thread" } 
 
 /** Does the graph need something that an empty input does not say? One whose keys have defaults runs from them. */
 function isMissing(input: Readonly<Record<string, unknown>>): boolean {
+  const kinds = useSession.getState().appInfo?.kinds ?? [];
   const keys = doc.names("key").map((name) => {
     const key = doc.get(`key:${name}`);
     return [name, isObject(key) ? key : {}] as const;
   });
   const names = keys.map(([name]) => name);
-  return missingKeys(keys, mainKeys(names, inputKeysOf(doc.head), samplesOf(doc.head), input)).length > 0;
+  return (
+    missingKeys(
+      keys,
+      mainKeys(names, inputKeysOf(doc.head), samplesOf(doc.head), input, filledByNodes(doc, kinds)),
+    ).length > 0
+  );
 }
 
 const isMessages = (key: unknown): boolean => isObject(key) && key["reducer"] === "add_messages";
