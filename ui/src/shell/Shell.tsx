@@ -8,6 +8,7 @@ import { unfitClass, useFitting } from "../components/overflow";
 import { IconButton } from "../components/IconButton";
 import { MoreMenu } from "../components/MoreMenu";
 import { shownLevels, useNested } from "../debugger/model/nested";
+import { useWaits } from "../document/waiting-problems";
 import { useDiagnostics, useDocumentState } from "../document/store";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
 import { FileDialogs } from "../features/files/FileDialogs";
@@ -108,12 +109,14 @@ function Uses() {
 
 function ProblemCount() {
   const problems = useDiagnostics();
+  const waits = useWaits();
   if (problems.length === 0) return null;
-  const failed = problems.some((problem) => problem.severity === "error");
+  const due = problems.filter((problem) => !waits(problem));
+  const failed = due.some((problem) => problem.severity === "error");
   return (
     <span
-      className="min-w-4 px-1 rounded-lg text-2xs font-semibold text-center data-[tone=failed]:bg-failed-soft data-[tone=failed]:text-failed data-[tone=asking]:bg-asking-soft data-[tone=asking]:text-asking tabular-nums"
-      data-tone={failed ? "failed" : "asking"}
+      className="min-w-4 px-1 rounded-lg text-2xs font-semibold text-center data-[tone=hint]:bg-surface-4 data-[tone=hint]:text-text-2 data-[tone=failed]:bg-failed-soft data-[tone=failed]:text-failed data-[tone=asking]:bg-asking-soft data-[tone=asking]:text-asking tabular-nums"
+      data-tone={failed ? "failed" : due.length === 0 ? "hint" : "asking"}
     >
       {problems.length}
     </span>
@@ -148,11 +151,20 @@ function GraphUse() {
   const compareWith = useSession((state) => state.compareWith);
   const rightFolded = useSession((state) => isFolded(state, "right"));
   const inRepository = useGit((git) => git.view !== null);
+  const isText = useDocumentState((state) => state.text !== null);
   const settings: PanelTab = {
     id: "inspector",
     label: t("shell.tab.inspector"),
     content: <Inspector LastRun={LastRun} />,
   };
+  const versions: PanelTab = {
+    id: "versions",
+    label: t("shell.tab.versions"),
+    content: <Later part="VersionsPanel" />,
+  };
+  // There is no graph to add to and to look through.
+  if (use === "design" && isText)
+    return <Workspace left={NO_TABS} right={[versions]} bottom={[problemsTab(), findTab()]} />;
   if (use === "design") {
     return (
       <Workspace
@@ -161,10 +173,7 @@ function GraphUse() {
           { id: "outline", label: t("shell.tab.outline"), content: <Later part="OutlinePanel" /> },
           { id: "keys", label: t("shell.tab.keys"), content: <Later part="StatePanel" /> },
         ]}
-        right={[
-          settings,
-          { id: "versions", label: t("shell.tab.versions"), content: <Later part="VersionsPanel" /> },
-        ]}
+        right={[settings, versions]}
         bottom={[problemsTab(), findTab(), ...(inRepository ? [changesTab()] : [])]}
       />
     );
@@ -221,6 +230,8 @@ function Moment() {
   );
 }
 
+const NO_TABS: readonly PanelTab[] = [];
+
 interface WorkspaceProps {
   readonly left: readonly PanelTab[];
   readonly right: readonly PanelTab[];
@@ -245,7 +256,7 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
   } as CSSProperties;
   return (
     <div className="flex-1 min-h-0 flex" style={style}>
-      {!leftFolded && (
+      {!leftFolded && left.length > 0 && (
         <>
           <Panel side="left" tabs={left} />
           <Splitter side="left" />
@@ -266,7 +277,7 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
               {over}
             </div>
           )}
-          <Unfold side="left" />
+          {left.length > 0 && <Unfold side="left" />}
           <Unfold side="right" />
         </PastFrame>
         {panels.bottom.folded ? (

@@ -161,7 +161,7 @@ function tables(): Found[] {
     .flatMap(([file, text]) =>
       [
         ...text.matchAll(/\{ text: "([\w.]+)", hint: /g),
-        ...(/^features\/inbox\//.test(file) ? text.matchAll(/label: t\("([\w.]+)"\)/g) : []),
+        ...(file.startsWith("features/inbox/") ? text.matchAll(/label: t\("([\w.]+)"\)/g) : []),
       ].map(([, key]) => ({ file, key, command: undefined })),
     );
 }

@@ -67,6 +67,7 @@ export function ArrayField({
     const key = Math.max(nextKey, ...ids.map((id) => id + 1), 0);
     setNextKey(key + 1);
     setOpen((now) => new Set(now).add(key));
+    form.workplace?.began?.(`${pointer}/${at}`);
     change([...list.slice(0, at), item, ...list.slice(at)], [...ids.slice(0, at), key, ...ids.slice(at)]);
     added.current = { key, first };
     requestAnimationFrame(() => written()?.focus());

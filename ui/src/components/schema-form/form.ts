@@ -57,6 +57,8 @@ export interface SecretsOfTextProps {
 /** What the place around a form adds to its fields of text and code. */
 export interface Workplace {
   readonly node: string;
+  /** Something was added at this place, to be filled in. */
+  readonly began?: (pointer: string) => void;
   readonly LiveValue: ComponentType<LiveValueProps>;
   readonly Large: ComponentType<LargeEditorProps>;
   /** Drawn below texts that may name secrets. */

@@ -25,6 +25,7 @@ import { InvariantsSection } from "../invariants";
 import { Reconsider } from "../query";
 import { LiveValue } from "./LiveValue";
 import { useContextVariables, useKeyInfos } from "./keys";
+import { beginPlace, leavePlace, useCalmRecord } from "../../state/reduced-motion";
 import { problemsOf } from "./problems";
 import {
   inspectorEdgeNameClass,
@@ -47,17 +48,20 @@ export function EdgeInspector({ id }: { id: string }) {
   const recordId = `edge:${id}`;
   const record = useRecord(recordId);
   const diagnostics = useDiagnostics(recordId);
+  const calm = useCalmRecord(recordId);
   const nodes = useIds("node");
   const keys = useKeyInfos();
   const variables = useContextVariables();
   if (!isObject(record)) return null;
   const edge = edgeOf(record);
   const name = t("forms.edit.theEdge");
-  const at = (...pointers: string[]) => problemsOf(diagnostics, (pointer) => pointers.includes(pointer));
+  const at = (...pointers: string[]) =>
+    problemsOf(diagnostics, (pointer) => pointers.includes(pointer), calm);
   const own = ["/when", "/route", "/each", "/as", "/to", "/from", "/default"];
   const rest = problemsOf(
     diagnostics,
     (pointer) => !own.includes(pointer) && !/^\/(paths|with|invariants)\//.test(pointer),
+    calm,
   );
   const set = (pointer: string, value: Json | undefined, what: string) =>
     edit(t("forms.edit.field", { what, name }), (document) => setField(document, recordId, pointer, value), {
@@ -74,7 +78,13 @@ export function EdgeInspector({ id }: { id: string }) {
   const to = edge.targets[0];
 
   return (
-    <div onBlur={sealHistory}>
+    <div
+      onBlur={(event) => {
+        sealHistory();
+        const field = event.target.closest("[data-pointer]")?.getAttribute("data-pointer");
+        if (typeof field === "string") leavePlace(recordId, field);
+      }}
+    >
       <section className={sectionClass}>
         <header className={inspectorHeadClass}>
           <h2 className={inspectorEdgeNameClass}>
@@ -119,7 +129,10 @@ export function EdgeInspector({ id }: { id: string }) {
               // A route and a condition decide after one node; a join has nothing to wait for at the start.
               disabled: form === "join" && edge.sources[0] === START,
             }))}
-            onChange={(form) => edit(t("forms.edit.edgeForm"), (document) => setEdgeForm(document, id, form))}
+            onChange={(form) => {
+              if (edit(t("forms.edit.edgeForm"), (document) => setEdgeForm(document, id, form)))
+                beginPlace(recordId, "");
+            }}
           />
         </Field>
       </section>

@@ -27,6 +27,7 @@ import { runCommand } from "../../state/commands";
 import { InvariantsSection } from "../invariants";
 import { ContextSection } from "./ContextSection";
 import { useKeyInfos } from "./keys";
+import { useWaits } from "../../document/waiting-problems";
 import { problemsOf } from "./problems";
 import { withoutTitle } from "./readme";
 import {
@@ -47,6 +48,7 @@ const DEFAULT_LIMIT = 1000;
 export function GraphInspector() {
   const head = useRecord("doc");
   const diagnostics = useDiagnostics("doc");
+  const waits = useWaits();
   const path = useDocumentState((state) => state.path);
   const readme = useDocumentState((state) => state.readme);
   const nodes = useIds("node");
@@ -61,7 +63,7 @@ export function GraphInspector() {
   const at = (pointer: string) => problemsOf(diagnostics, (other) => other === pointer);
   const own = ["/name", "/description", "/recursion_limit", "/summary"];
   const rest = problemsOf(
-    diagnostics,
+    diagnostics.filter((problem) => !waits(problem)),
     (pointer) => !own.includes(pointer) && !/^\/(examples|invariants)/.test(pointer),
   );
   return (

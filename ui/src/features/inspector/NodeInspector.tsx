@@ -26,9 +26,9 @@ import { formsIds, structureIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { shortcutOf } from "../../state/keymap";
-import { quickFixOf } from "../../document/quick-fixes";
+import { makesItsKey, quickFixOf } from "../../document/quick-fixes";
 import { useSession } from "../../state/session";
-import { leaveField, useCalm } from "../../state/reduced-motion";
+import { beginPlace, leaveField, useCalm } from "../../state/reduced-motion";
 import { askForTest } from "../../state/node-test";
 import { showProblem } from "../../state/toasts";
 import { InvariantsSection } from "../invariants";
@@ -78,15 +78,21 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
           message: each.message,
           remedy: each.remedy,
           severity: calm(each.pointer ?? "") ? ("hint" as const) : each.severity,
-          action: quickFixOf(each.code, recordId),
+          action: makesItsKey(each) ? undefined : quickFixOf(each.code, each),
         })),
-    [diagnostics, recordId, calm],
+    [diagnostics, calm],
   );
   const reveal = useSession(({ pendingFocus }) =>
     pendingFocus?.record === recordId ? (pendingFocus.pointer ?? "").replace(/^\/config/, "") : null,
   );
   const workplace = useMemo(
-    () => ({ node: name, LiveValue, Large: LargeEditor, Secrets: SecretsOfText }),
+    () => ({
+      node: name,
+      began: (pointer: string) => beginPlace(`node:${name}`, `/config${pointer}`),
+      LiveValue,
+      Large: LargeEditor,
+      Secrets: SecretsOfText,
+    }),
     [name],
   );
   const leave = useCallback((pointer: string) => leaveField(name, `/config${pointer}`), [name]);

@@ -6,13 +6,14 @@ import { quickFixOf } from "../../document/quick-fixes";
 export function problemsOf(
   diagnostics: readonly Diagnostic[],
   matches: (pointer: string) => boolean,
+  waits: (pointer: string) => boolean = () => false,
 ): FieldProblem[] {
   return diagnostics
     .filter((each) => matches(each.pointer ?? ""))
     .map((each) => ({
       message: each.message,
       remedy: each.remedy,
-      severity: each.severity,
-      action: quickFixOf(each.code, each.record),
+      severity: waits(each.pointer ?? "") ? ("hint" as const) : each.severity,
+      action: quickFixOf(each.code, each),
     }));
 }

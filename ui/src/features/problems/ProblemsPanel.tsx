@@ -7,6 +7,7 @@ import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { InlineCode } from "../../components/InlineCode";
 import { useDiagnostics } from "../../document/store";
+import { useWaits } from "../../document/waiting-problems";
 import { sectionOf } from "../../document/types";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
 import { formsIds } from "../../lib/testIds";
@@ -49,6 +50,7 @@ function groupProblems(problems: readonly Diagnostic[]): { record: string; probl
 
 export function ProblemsPanel() {
   const problems = useDiagnostics();
+  const waits = useWaits();
   const list = useRef<HTMLDivElement>(null);
   if (problems.length === 0) {
     return (
@@ -57,8 +59,9 @@ export function ProblemsPanel() {
       </EmptyState>
     );
   }
-  const errors = problems.filter((problem) => problem.severity === "error").length;
-  const warnings = problems.length - errors;
+  const waiting = problems.filter(waits).length;
+  const errors = problems.filter((problem) => problem.severity === "error" && !waits(problem)).length;
+  const warnings = problems.length - errors - waiting;
   const walk = (event: KeyboardEvent) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     const rows = [...(list.current?.querySelectorAll<HTMLElement>("button") ?? [])];
@@ -82,6 +85,9 @@ export function ProblemsPanel() {
             {tn("forms.problems.warnings.one", "forms.problems.warnings.many", warnings)}
           </Badge>
         )}
+        {waiting > 0 && (
+          <Badge>{tn("forms.problems.waiting.one", "forms.problems.waiting.many", waiting)}</Badge>
+        )}
       </p>
       <div
         className="flex-1 min-h-0 overflow-x-hidden overflow-y-auto"
@@ -97,7 +103,7 @@ export function ProblemsPanel() {
             {group.problems.map((problem) => {
               const Icon = problem.severity === "error" ? CircleAlert : TriangleAlert;
               const at = index++;
-              const mend = quickFixOf(problem.code, problem.record);
+              const mend = quickFixOf(problem.code, problem);
               return (
                 <div
                   key={`${problem.code}${problem.pointer ?? ""}${problem.message}`}
@@ -105,15 +111,19 @@ export function ProblemsPanel() {
                 >
                   <button
                     type="button"
-                    className="min-w-0 flex gap-2 w-full py-1 px-3 text-left text-xs/4.5 hover:bg-surface-3 focus-visible:-outline-offset-2 [&>svg]:shrink-0 [&>svg]:mt-0.5 [&>svg]:text-failed data-[severity=warning]:[&>svg]:text-asking"
-                    data-severity={problem.severity}
+                    className="min-w-0 flex gap-2 w-full py-1 px-3 text-left text-xs/4.5 hover:bg-surface-3 focus-visible:-outline-offset-2 [&>svg]:shrink-0 [&>svg]:mt-0.5 [&>svg]:text-failed data-[severity=warning]:[&>svg]:text-asking data-[severity=hint]:[&>svg]:text-text-3"
+                    data-severity={waits(problem) ? "hint" : problem.severity}
                     data-testid={formsIds.problem(at)}
                     onClick={() => goToRecord(problem.record, problem.pointer ?? null)}
                   >
                     <Icon
                       size={14}
                       aria-label={t(
-                        problem.severity === "error" ? "forms.problems.error" : "forms.problems.warning",
+                        waits(problem)
+                          ? "forms.problems.hint"
+                          : problem.severity === "error"
+                            ? "forms.problems.error"
+                            : "forms.problems.warning",
                       )}
                     />
                     <span className="[&_code]:text-2xs/inherit [&_code]:px-0.75 [&_code]:rounded-[3px] [&_code]:bg-surface-4 [&_code]:text-text-2 flex-1 min-w-0 wrap-anywhere">
