@@ -5,6 +5,8 @@ import { replaceHost } from "../ipc/client";
 import { setWords } from "../lib/texts";
 import { useSpoken } from "../state/language";
 import { fakeHost } from "../test/fakeHost";
+import { useSession } from "../state/session";
+import type { AppInfo } from "../ipc/bindings/AppInfo";
 import { closeGraph, openGraph } from "./open-graph";
 import { useDocumentState } from "./store";
 
@@ -47,6 +49,51 @@ function speak(words: Record<string, string> | null): void {
 const chinese = { "Node `{id}` has no `kind`.": "节点 `{id}` 没有 `kind`。", "Remove it.": "将其删除。" };
 
 afterEach(() => speak(null));
+
+it("calls the start and settings as the window does", async () => {
+  const empty = (setting: string, pointer: string) => ({
+    code: "empty-setting",
+    severity: "error" as const,
+    record: "node:a",
+    pointer,
+    message: `${setting} is empty.`,
+    remedy: "Fill it in.",
+    texts: { message: { pattern: "{setting} is empty.", args: { setting } } },
+  });
+  const schema = {
+    properties: {
+      into: { title: "Output key" },
+      ways: { title: "Ways", items: { properties: { when: { title: "Condition" } } } },
+    },
+  };
+  useSession.setState({
+    appInfo: { kinds: [{ kind: "router", configSchema: schema }] } as unknown as AppInfo,
+  });
+  openGraph({
+    ...view,
+    graphId: "labels",
+    records: [...view.records, { id: "node:a", value: { kind: "router", config: { ways: [{}] } } }],
+    diagnostics: [
+      empty("`into`", "/config/into"),
+      empty("`ways.0.when`", "/config/ways/0/when"),
+      empty("`other`", "/elsewhere"),
+      {
+        code: "no-entry",
+        severity: "error",
+        record: "doc",
+        message: "The graph has no entry: no edge begins at `__start__`.",
+        remedy: "Add a node and connect the start to it.",
+      },
+    ],
+  });
+  expect(said().map(([message]) => message)).toEqual([
+    "“Output key” is empty.",
+    "“Ways · 1 · Condition” is empty.",
+    "`other` is empty.",
+    "The graph has no entry: no edge begins at Start.",
+  ]);
+  await closeGraph();
+});
 
 it("says the problems of the open graph in the language, and again when another one is spoken", async () => {
   speak(chinese);

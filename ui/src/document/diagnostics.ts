@@ -2,9 +2,13 @@
 import type { Applied } from "../ipc/bindings/Applied";
 import type { Diagnostic } from "../ipc/bindings/Diagnostic";
 import { useSpoken } from "../state/language";
-import { problemText } from "../lib/texts";
+import { problemText, t } from "../lib/texts";
+import type { Schema } from "../components/schema-form/schema";
+import { labelAt } from "../components/schema-form/labels";
+import { useSession } from "../state/session";
 import { same } from "./patch";
-import { useDocumentState } from "./store";
+import { doc, useDocumentState } from "./store";
+import { END, nodeOf, START } from "./types";
 
 export function takeChecked({ diagnostics, leads }: Pick<Applied, "diagnostics" | "leads">): void {
   // After most edits they are what they were.
@@ -18,7 +22,7 @@ let given: readonly Diagnostic[] = [];
 function takeDiagnostics(inEnglish: readonly Diagnostic[]): void {
   given = inEnglish;
   const { byRecord: before, diagnostics: previous } = useDocumentState.getState();
-  const diagnostics = inEnglish.map(problemText);
+  const diagnostics = inEnglish.map((problem) => asShown(problemText(problem)));
   if (same(previous, diagnostics)) return;
   const grouped = new Map<string, Diagnostic[]>();
   for (const diagnostic of diagnostics) {
@@ -32,6 +36,26 @@ function takeDiagnostics(inEnglish: readonly Diagnostic[]): void {
     byRecord.set(record, old && same(old, list) ? old : list);
   }
   useDocumentState.setState({ diagnostics, byRecord });
+}
+
+/** With the names that the window has for places: the start and the end, and the labels of settings. */
+function asShown(problem: Diagnostic): Diagnostic {
+  const setting = problem.texts?.message?.args["setting"];
+  const label = typeof setting === "string" ? labelOf(problem) : undefined;
+  const named = (text: string) =>
+    (label === undefined ? text : text.replace(String(setting), `“${label}”`))
+      .replaceAll(`\`${START}\``, t("forms.start"))
+      .replaceAll(`\`${END}\``, t("forms.end"));
+  return { ...problem, message: named(problem.message), remedy: named(problem.remedy) };
+}
+
+/** What the form of a node calls the setting that a problem is at. */
+function labelOf({ record, pointer }: Diagnostic): string | undefined {
+  const [, place] = /^\/config(\/.+)$/.exec(pointer ?? "") ?? [];
+  const { kind, config } = nodeOf(doc.get(record));
+  const schema = useSession.getState().appInfo?.kinds.find((each) => each.kind === kind)?.configSchema as
+    Schema | undefined;
+  return place === undefined || schema === undefined ? undefined : labelAt(schema, place, config);
 }
 
 /** No document is shown, and nothing is wrong with it. */
