@@ -57,11 +57,12 @@ export function LiveValue({ text, template, valid }: LiveValueProps) {
     };
   }, [nothing, graphId, text, template, last, context]);
 
-  if (nothing || shown === null) return null;
+  if (nothing) return null;
+  if (shown === null) return ROOM;
   const { value, message } = shown.answer;
   if (value === undefined) {
     // Without a run or a sample the state is empty, and names beside the state have no value here.
-    if (shown.of !== text || patient || last === null || seesMore(text)) return null;
+    if (shown.of !== text || patient || last === null || seesMore(text)) return ROOM;
     return (
       <p className={LINE} data-testid={formsIds.liveValue}>
         <span className="min-w-0 line-clamp-2">
@@ -84,6 +85,13 @@ export function LiveValue({ text, template, valid }: LiveValueProps) {
 
 const LINE =
   "flex items-baseline gap-2 pt-1 px-0.5 text-2xs/[15px] text-text-3 data-old:opacity-60 select-text";
+
+/** The line's room is kept, so that what stands below stays under the pointer. */
+const ROOM = (
+  <p className={LINE} aria-hidden>
+    {"\u00a0"}
+  </p>
+);
 
 function wordsOf(value: ValueView, template: boolean): string {
   if (value.value === undefined && value.head !== undefined) return `${value.head}…`;
