@@ -67,8 +67,9 @@ function TabRow() {
     if ((over < from && half) || (over > from && !half)) moveTab(dragged, over);
   };
   return (
-    <div
+    <nav
       className="flex h-8 flex-none items-stretch border-b border-line bg-surface-0 pr-1"
+      aria-label={t("tabs.label")}
       data-testid={shellIds.tabs}
     >
       <div
@@ -111,7 +112,7 @@ function TabRow() {
           {t("tabs.start")}
         </span>
       )}
-    </div>
+    </nav>
   );
 }
 
@@ -148,6 +149,7 @@ function OneTab({ tab, selected, dragged, onDrag, onDragOver }: OneTabProps) {
   const title = name || t("shell.unnamed");
   return (
     <div
+      role="presentation"
       className="group relative flex max-w-55 min-w-28 flex-[0_1_auto] items-center border-r border-line text-xs text-text-2 data-selected:bg-surface-2 data-selected:text-text data-dragged:opacity-50 not-data-selected:hover:bg-surface-3"
       data-selected={selected || undefined}
       data-dragged={dragged || undefined}
@@ -196,7 +198,8 @@ function OneTab({ tab, selected, dragged, onDrag, onDragOver }: OneTabProps) {
         type="button"
         tabIndex={-1}
         className={`${iconButton("small")} absolute right-1 opacity-0 group-hover:opacity-100 group-data-selected:opacity-100 focus-visible:opacity-100`}
-        aria-label={t("tabs.close", { name: title })}
+        // A list of tabs holds tabs only; by keys Delete closes one.
+        aria-hidden
         title={`${t("tabs.closeShort")} (${shortcutOf("graph.closeTab").replace("Mod", "Ctrl")})`}
         onClick={() => void closeTab(graphId)}
         data-testid={shellIds.tabClose(title)}
