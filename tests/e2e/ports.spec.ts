@@ -150,3 +150,19 @@ test("a click on the expression of a route selects all its ways, also where no c
   await expression.click();
   await expect(selected).toHaveCount(3);
 });
+
+test("a port takes the press at its middle and beside it, at every zoom", async ({ app, page }) => {
+  await app.openExample("refund-desk");
+  const taking = (dx: number) =>
+    app.id("port-out-decline").evaluate((port, dx) => {
+      const { x, y, width, height } = port.getBoundingClientRect();
+      const under = document.elementFromPoint(x + width / 2 + dx, y + height / 2);
+      return under?.closest(".react-flow__handle")?.getAttribute("data-testid") ?? under?.className;
+    }, dx);
+  await expect(app.node("decline")).toBeVisible();
+  for (let zoom = 0; zoom < 3; zoom += 1) {
+    for (const dx of [0, -6, 6]) expect(await taking(dx), `${dx} px from it, ${zoom} steps out`).toBe("port-out-decline");
+    await app.id("zoom-out").click();
+    await page.waitForFunction(() => document.getAnimations().length === 0);
+  }
+});

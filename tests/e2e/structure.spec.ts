@@ -180,7 +180,7 @@ test("notes have colours and sizes; a frame moves what lies in it", async ({ app
   await app.node("remark").click({ button: "right" });
   await page.getByRole("menuitem", { name: "Blue" }).or(page.getByRole("menuitemcheckbox", { name: "Blue" })).click();
   await expect(app.node("remark")).toHaveAttribute("data-colour", "blue");
-  await expect(app.node("remark")).toContainText("Note, Blue");
+  await expect(app.node("remark")).toHaveAttribute("aria-label", /Note, Blue/);
 
   // The corner changes the size, one step of undo.
   const box = async (name: string) => (await app.node(name).boundingBox())!;

@@ -72,6 +72,8 @@ const PAN_BUTTONS_OVERVIEW = [0, 1];
 /** A wire that is refused, or would make two nodes of a step write one key. */
 const REFUSED_LINE = { stroke: "var(--failed)", strokeDasharray: "6 4" };
 
+const NAMED_ELSEWHERE = { hideAttribution: true };
+
 interface Props {
   /** The search for a node to add, which the palette draws. */
   readonly NodeSearch: ComponentType<NodeSearchProps>;
@@ -180,7 +182,8 @@ function Flow({ NodeSearch }: Props) {
         autoPanOnNodeFocus={false}
         elevateNodesOnSelect
         connectOnClick={false}
-        attributionPosition="bottom-right"
+        // It is named among the tools: at the border it lay over ports and cards.
+        proOptions={NAMED_ELSEWHERE}
         onInit={onInit}
         onMoveStart={onMoveStart}
       >

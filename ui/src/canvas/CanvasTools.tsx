@@ -82,6 +82,14 @@ export function CanvasTools({ hub }: { hub: ViewHub }) {
         <MapIcon size={14} aria-hidden />
       </IconButton>
       <LineLegend />
+      <a
+        className="px-1 text-[10px] text-text-3 hover:text-text-2 [@container_(max-width:420px)]:hidden"
+        href="https://reactflow.dev"
+        target="_blank"
+        rel="noopener noreferrer"
+      >
+        React Flow
+      </a>
     </div>
   );
 }

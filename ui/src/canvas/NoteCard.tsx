@@ -14,7 +14,7 @@ import { NOTE } from "../document/types";
 import { NameEditor } from "./NodeCard";
 import { type Note, type NoteColour, noteOf, resizeNote } from "./notes";
 import { NodeName } from "./NodeName";
-import { cardHeadClass, cardSubClass, noteCards, noteClass } from "./recipes";
+import { noteCards, noteClass } from "./recipes";
 import { scene } from "./scene";
 import { useCanvas } from "./store";
 
@@ -27,8 +27,11 @@ const FRAMES: Readonly<Record<NoteColour, string>> = {
   gray: "border-line-field bg-surface-3/35",
 };
 const noteTextClass =
-  "min-h-0 flex-1 overflow-hidden pb-2 text-2xs/4.5 wrap-anywhere text-text-2 in-data-[drawing=middle]:hidden [&_.markdown]:select-none [&_a]:pointer-events-auto";
+  "min-h-0 flex-1 overflow-hidden pb-2 text-2xs/4.5 wrap-anywhere text-text-2 in-data-[drawing=middle]:text-[length:min(calc(9px*var(--unzoom)),20px)]/[1.35] [&_.markdown]:select-none [&_a]:pointer-events-auto";
 const frameHeadClass = "pointer-events-auto flex h-8 shrink-0 items-center gap-2 px-3";
+/** Beside the text in every drawing, so that a note is never an empty box. */
+const noteHeadClass =
+  "flex min-h-8 shrink-0 items-center gap-2 px-2.5 pt-1 in-data-[drawing=middle]:[&_svg]:hidden";
 
 export const NoteCard = memo(function NoteCard({ id, selected }: NodeProps) {
   const note = noteOf(useRecord(`node:${id}`));
@@ -86,13 +89,12 @@ export function NoteFace({ name, note, selected = false, testId, action, childre
       aria-label={t("canvas.node.label", { name, kind: words, state: "" })}
     >
       <div
-        className={cx("note-grip", frame ? frameHeadClass : cardHeadClass)}
+        className={cx("note-grip", frame ? frameHeadClass : noteHeadClass)}
         data-testid={structureIds.noteGrip(name)}
       >
         {!frame && <KindIcon icon={kind?.icon ?? "sticky-note"} />}
-        <div className={cx("flex min-w-0 flex-1", frame ? "items-baseline gap-2" : "flex-col")}>
+        <div className="flex min-w-0 flex-1">
           {children || <NodeName name={name} data-testid={shellIds.nodeName(name)} />}
-          <span className={cardSubClass}>{words}</span>
         </div>
         {action}
       </div>

@@ -35,7 +35,8 @@ export function TitleBar() {
   const use = useSession((state) => state.use);
   return (
     <header
-      className="flex-none grid grid-cols-[minmax(0,1fr)_auto_minmax(max-content,1fr)] items-center gap-3 h-11 px-2 border-b border-line max-[1241px]:grid-cols-[minmax(0,clamp(140px,27vw,300px))_auto_minmax(max-content,1fr)] max-[761px]:flex max-[761px]:flex-wrap max-[761px]:h-auto max-[761px]:min-h-11 max-[761px]:py-1 max-[761px]:gap-y-1"
+      // The switch stays where it is, whatever the run has to say at the right.
+      className="flex-none grid grid-cols-[minmax(0,min(25vw,380px))_auto_minmax(max-content,1fr)] items-center gap-3 h-11 px-2 border-b border-line max-[1241px]:grid-cols-[minmax(0,clamp(140px,27vw,300px))_auto_minmax(max-content,1fr)] max-[761px]:flex max-[761px]:flex-wrap max-[761px]:h-auto max-[761px]:min-h-11 max-[761px]:py-1 max-[761px]:gap-y-1"
       data-testid={shellIds.titleBar}
     >
       <div className="flex items-center gap-1 min-w-0 max-[761px]:flex-[1_1_140px]">
