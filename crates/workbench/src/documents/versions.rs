@@ -111,6 +111,7 @@ async fn of_threads(saver: &dyn Checkpointer, keys: &[String]) -> Result<Vec<Gra
             threads,
             thread_id: Some(thread),
             saved: false,
+            is_text: false,
         });
     }
     Ok(versions)
@@ -138,6 +139,7 @@ fn with_copies(mut versions: Vec<GraphVersionView>, slot: &AutosaveSlot) -> Vec<
             threads: 0,
             thread_id: None,
             saved: false,
+            is_text: document.source().is_some(),
         });
     }
     for copy in slot.copies() {
@@ -147,6 +149,11 @@ fn with_copies(mut versions: Vec<GraphVersionView>, slot: &AutosaveSlot) -> Vec<
             known.at = std::mem::take(&mut known.at).max(iso8601(copy.at));
             continue;
         }
+        let is_text = copy.nodes == 0
+            && copy.edges == 0
+            && slot
+                .read_copy(&copy.id())
+                .is_some_and(|text| Document::parse(&text).0.source().is_some());
         versions.push(GraphVersionView {
             id: format!("copy:{}", copy.id()),
             name: None,
@@ -158,6 +165,7 @@ fn with_copies(mut versions: Vec<GraphVersionView>, slot: &AutosaveSlot) -> Vec<
             threads: 0,
             thread_id: None,
             saved: true,
+            is_text,
         });
     }
     versions.sort_by(|a, b| b.at.cmp(&a.at));
@@ -351,5 +359,30 @@ impl Workbench {
         })
         .await?;
         Ok(open.view())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_version_that_is_no_graph_is_told_from_an_empty_graph() {
+        let root = tempfile::tempdir().unwrap();
+        let slot = AutosaveSlot::of_path(&root.path().join("autosave"), Path::new("/g/one.json"));
+        for text in [
+            r#"{"format": "superstep/1", "name": "Empty"}"#,
+            r#"{"format": "superstep/1", "nodes": {"a": {}}, "#,
+        ] {
+            slot.keep(text).unwrap();
+        }
+        let found = with_copies(Vec::new(), &slot);
+        let facts: Vec<(u32, bool)> = found
+            .iter()
+            .map(|version| (version.nodes, version.is_text))
+            .collect();
+        assert_eq!(facts, [(0, true), (0, false)], "newest first");
     }
 }

@@ -40,6 +40,10 @@ pub struct GraphVersionView {
     pub thread_id: Option<String>,
     /// Is it a saved or automatic copy?
     pub saved: bool,
+    /// It is no graph: its text can be looked at and given back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub is_text: bool,
 }
 
 /// Answer of `graph.versions`: newest first.

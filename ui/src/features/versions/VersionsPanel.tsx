@@ -184,11 +184,13 @@ function textsOf(version: GraphVersionView): string[] {
   return [name ?? "", note ?? "", momentText(at), countsText(version), ranText(version)];
 }
 
-const countsText = ({ nodes, edges }: GraphVersionView): string =>
-  listed([
-    tn("forms.many.node", "forms.many.nodes", nodes),
-    tn("forms.many.edge", "forms.many.edges", edges),
-  ]);
+const countsText = ({ nodes, edges, isText }: GraphVersionView): string =>
+  isText === true
+    ? t("versions.isText")
+    : listed([
+        tn("forms.many.node", "forms.many.nodes", nodes),
+        tn("forms.many.edge", "forms.many.edges", edges),
+      ]);
 
 const ranText = ({ threads }: GraphVersionView): string =>
   threads === 0 ? "" : tn("versions.ranOne", "versions.ran", threads);

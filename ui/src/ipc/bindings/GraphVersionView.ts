@@ -43,4 +43,8 @@ threadId?: string,
 /**
  * Is it a saved or automatic copy?
  */
-saved: boolean, };
+saved: boolean, 
+/**
+ * It is no graph: its text can be looked at and given back.
+ */
+isText?: boolean, };

@@ -17,6 +17,7 @@ export const versions = {
   "versions.current": "Current",
   "versions.name": "Name",
   "versions.nameLabel": "Name the version of {time}",
+  "versions.isText": "Text that is no graph",
   "versions.nameNow": "Name the current version",
   "versions.nameField": "Version name",
   "versions.nameText": "A version with a name is kept.",

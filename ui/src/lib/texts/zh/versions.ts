@@ -19,6 +19,7 @@ export const versions: Record<keyof typeof english, string> = {
   "versions.current": "当前",
   "versions.name": "命名",
   "versions.nameLabel": "为 {time} 的版本命名",
+  "versions.isText": "不是图的文本",
   "versions.nameNow": "为当前版本命名",
   "versions.nameField": "版本名称",
   "versions.nameText": "有名称的版本会一直保留。",
