@@ -14,7 +14,7 @@ import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { addBetween, setBound } from "./adding";
 import { LABEL_HEIGHT } from "./geometry";
-import { LabelEditor } from "./LabelEditor";
+import { LabelEditor, onScreen } from "./LabelEditor";
 import { countAt, shapeOf } from "./line-path";
 import { hoverLine } from "./hover";
 import { selectLine } from "./line-selection";
@@ -146,7 +146,9 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
 /** The button in the middle of a line makes room for its bound. */
 const BESIDE_BOUND = 56;
 
-const editorClass = "absolute top-0 left-0 pointer-events-auto origin-top-left h-5.5 z-4";
+const editorClass = "absolute top-0 left-0 pointer-events-auto origin-top-left z-4";
+
+const editorSize = (width: number): CSSProperties => ({ width: onScreen(width), height: onScreen(22) });
 
 function at(x: number, y: number): CSSProperties {
   return { transform: `translate(${x}px, ${y}px)` };
@@ -203,7 +205,7 @@ function Label({ line, selected, state, failed, style }: LabelProps) {
       <LabelEditor
         value={text}
         className={editorClass}
-        style={{ ...style, width: 180 }}
+        style={{ ...style, ...editorSize(180) }}
         onDone={(next) => {
           if (line.form === "route") {
             edit(t("canvas.edit.label"), (document) => renamePath(document, line.edge, text, next));
@@ -247,7 +249,7 @@ function Bound({ line, most, middle }: { line: Line; most: number; middle: Point
       <LabelEditor
         value={String(most)}
         className={editorClass}
-        style={{ ...style, width: 72 }}
+        style={{ ...style, ...editorSize(72) }}
         onDone={(next) => setBound(line.to, next)}
       />
     );
@@ -276,7 +278,7 @@ function Caption({ line, style }: { line: Line; style: CSSProperties }) {
       <LabelEditor
         value={line.caption ?? ""}
         className={editorClass}
-        style={{ ...style, width: 180 }}
+        style={{ ...style, ...editorSize(180) }}
         onDone={(next) =>
           edit(t("canvas.edit.condition"), (document) => setExpression(document, line.edge, next))
         }

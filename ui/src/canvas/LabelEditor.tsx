@@ -12,6 +12,9 @@ interface Props {
   readonly onDone: (next: string) => void;
 }
 
+/** A length that is as large on the screen at every zoom below life. */
+export const onScreen = (pixels: number): string => `calc(${pixels}px * max(1, var(--unzoom, 1)))`;
+
 export function LabelEditor({ value, className, style, onDone }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const done = useRef(false);
@@ -29,10 +32,10 @@ export function LabelEditor({ value, className, style, onDone }: Props) {
     <input
       ref={input}
       className={cx(
-        "px-1.5 rounded-sm border border-accent bg-surface-2 text-text font-mono text-2xs/inherit outline-2 outline-accent/30 nodrag nopan",
+        "px-1.5 rounded-sm border border-accent bg-surface-2 text-text font-mono leading-none outline-2 outline-accent/30 nodrag nopan",
         className,
       )}
-      style={style}
+      style={{ fontSize: onScreen(11), ...style }}
       defaultValue={value}
       spellCheck={false}
       aria-label={t("canvas.label.edit")}

@@ -12,7 +12,7 @@ import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { addAfter } from "./adding";
 import { type CardBody, portRowY } from "./geometry";
-import { LabelEditor } from "./LabelEditor";
+import { LabelEditor, onScreen } from "./LabelEditor";
 import {
   errorPortClass,
   hiddenPortClass,
@@ -142,6 +142,7 @@ function Expression({ edge, part, text }: { edge: string; part: string; text: st
       <LabelEditor
         value={text}
         className="h-5 w-full"
+        style={ROW_TEXT}
         onDone={(next) => edit(t("canvas.edit.condition"), (document) => setExpression(document, edge, next))}
       />
     );
@@ -159,6 +160,9 @@ function Expression({ edge, part, text }: { edge: string; part: string; text: st
     </button>
   );
 }
+
+/** As large as a row of ports has room for. */
+const ROW_TEXT = { fontSize: `min(${onScreen(11)}, 16px)` };
 
 function lineOf(edge: string | null, part: string): Line | undefined {
   return edge === null ? undefined : scene.linesOf(edge).find((line) => line.part === part);
@@ -178,6 +182,7 @@ function PortLabel({ name, port }: { name: string; port: Port }) {
       <LabelEditor
         value={port.title}
         className="h-5 w-full text-right"
+        style={ROW_TEXT}
         onDone={(next) =>
           edit(t("canvas.edit.label"), (document) => renameWay(document, name, port.id, next))
         }

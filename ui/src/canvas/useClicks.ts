@@ -63,6 +63,19 @@ export function useClicks(
     },
     [root],
   );
+  /** The line whose menu is meant: the one that was clicked there, or else as a click means it. */
+  const underPress = useCallback(
+    ({ clientX: x, clientY: y }: ReactMouseEvent): string | null => {
+      const hits = root.current ? linesAt(root.current, { x, y }) : [];
+      const before = clicked.current;
+      const isThere =
+        before !== null &&
+        Math.hypot(x - before.at.x, y - before.at.y) < SAME_PLACE &&
+        hits.some(({ id }) => id === before.id);
+      return isThere ? before.id : meantLine(hits, null);
+    },
+    [root],
+  );
   const onEdgeClick = useCallback(
     (event: ReactMouseEvent, edge: CanvasEdge) => {
       if (event.shiftKey || event.ctrlKey || event.metaKey || event.detail > 1) return;
@@ -119,8 +132,8 @@ export function useClicks(
     [menuAt],
   );
   const onEdgeContextMenu = useCallback(
-    (event: ReactMouseEvent, edge: CanvasEdge) => menuAt(event, { line: edge.id }),
-    [menuAt],
+    (event: ReactMouseEvent, edge: CanvasEdge) => menuAt(event, { line: underPress(event) ?? edge.id }),
+    [menuAt, underPress],
   );
   /** Labels are drawn outside of React Flow's edges. */
   const onContextMenu = useCallback(
