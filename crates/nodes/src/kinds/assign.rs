@@ -43,6 +43,7 @@ impl NodeKind for Assign {
                 "edit fields",
                 "merge",
                 "combine",
+                "aggregate",
                 "calculate",
                 "formula",
                 "expression",

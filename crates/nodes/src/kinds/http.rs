@@ -128,7 +128,7 @@ impl NodeKind for Http {
             icon: "globe",
             group: "code",
             aliases: &[
-                "api", "request", "rest", "webhook", "fetch", "curl", "url", "get", "post", "web",
+                "api", "request", "rest", "webhook", "fetch", "curl", "url", "get", "post", "web", "email",
             ],
             config_schema: schema_of::<HttpConfig>(),
             defaults: json!({"url": "https://", "into": ""}),

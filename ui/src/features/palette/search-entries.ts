@@ -7,6 +7,7 @@ import { fittingNodes, refusalOf } from "../../document/wire-fit";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { addChosen, useAddable, type Addable } from "./addable";
+import { hintEntries } from "./hints";
 import type { Findable } from "./ranking";
 
 export interface Entry extends Findable {
@@ -27,7 +28,7 @@ export function useEntries({ fromWire, places, onPick, onConnectTo }: NodeSearch
   const addable = useAddable(fromWire);
   return useMemo<Entry[]>(() => {
     const made = addable.map((item) => ({ ...item, run: () => addChosen(item, onPick) }));
-    if (!fromWire || !onConnectTo) return made;
+    if (!fromWire || !onConnectTo) return [...made, ...hintEntries()];
     const iconOf = (node: string) =>
       kinds?.find((kind) => kind.kind === nodeOf(doc.get(`node:${node}`)).kind)?.icon ?? "box";
     const existing = (id: string, title: string, text: string, icon: string, node: string): Entry => ({
