@@ -2,6 +2,7 @@
  * Everything that can be done to a graph, each as a pure function from a document to a patch. None of them looks at
  * anything else, so what the canvas, the forms and the outline do is the same, and all of it is undone the same way.
  */
+import type { Schema } from "../components/schema-form/schema";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { GraphDocument } from "./document";
 import { withWayNamed } from "./disabled";
@@ -17,8 +18,9 @@ import {
 import { keysTaking, namedBy, namingKinds, withAllowed, withLabels, withNames } from "./node-references";
 import type { Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
-import { edgeOf, END, isObject, START, type Json, type JsonObject } from "./types";
+import { edgeOf, END, isObject, nodeOf, START, type Json, type JsonObject } from "./types";
 import { alsoInVariants } from "./variants";
+import { withCondition, withWritten } from "./written-names";
 
 export interface Point {
   readonly x: number;
@@ -164,7 +166,15 @@ export function renameNode(doc: GraphDocument, from: string, to: string, kinds: 
   const taking = keysTaking(places);
   for (const edge of taking.size === 0 ? [] : doc.names("edge")) {
     const record = draft.get(`edge:${edge}`);
-    if (isObject(record)) draft.set(`edge:${edge}`, withLabels(record, taking, next));
+    if (isObject(record))
+      draft.set(`edge:${edge}`, withCondition(withLabels(record, taking, next), taking, next));
+  }
+  // Who writes the name into such a key writes the new one.
+  const settings = new Map(kinds.map((kind) => [kind.kind, kind.configSchema as Schema]));
+  for (const name of taking.size === 0 ? [] : doc.names("node")) {
+    const id = `node:${next(name) ?? name}`;
+    const record = draft.get(id);
+    if (isObject(record)) draft.set(id, withWritten(record, settings.get(nodeOf(record).kind), taking, next));
   }
   for (const key of taking) {
     const record = draft.get(`key:${key}`);

@@ -129,6 +129,51 @@ describe("names of nodes in settings", () => {
     ]);
   });
 
+  test("follow the node where others write them: ways, choices, assignments and conditions", () => {
+    const doc = desk();
+    const writing: Schema = {
+      type: "object",
+      properties: {
+        set: { type: "object", "x-editor": "assignments" },
+        when: { type: "string", "x-editor": "expression" },
+      },
+    };
+    const all = [
+      ...kinds,
+      { kind: "router", configSchema: {} },
+      { kind: "ask", configSchema: {} },
+      { kind: "assign", configSchema: writing },
+    ] as unknown as NodeKind[];
+    const records = (name: string) => ({
+      "node:triage": {
+        kind: "router",
+        config: { ways: [{ label: name }, { label: "sales" }], otherwise: name, into: "active" },
+      },
+      "node:who": {
+        kind: "ask",
+        config: { choices: [{ label: "To billing", value: name }], into: "active" },
+        "x-variants": { b: { config: { choices: [{ label: "B", value: name }], into: "active" } } },
+      },
+      "node:back": {
+        kind: "assign",
+        config: {
+          set: { active: `'${name}'`, topic: "'billing'", other: `state.active == "${name}"` },
+          when: `state.active != '${name}'`,
+        },
+      },
+      "node:topic": { kind: "router", config: { ways: [{ label: "billing" }], into: "topic" } },
+      "edge:back->a": { from: "back", to: "ask", when: `state.active == '${name}' and state.topic` },
+      "edge:back->b": { from: "back", to: "ask", when: "state.topic == 'billing'" },
+    });
+    const before = records("billing");
+    doc.apply({ ops: Object.entries(before).map(([id, to]) => ({ id, from: null, to })) });
+    doc.apply(renameNode(doc, "billing", "invoices", all));
+    const after = records("invoices");
+    for (const [id, value] of Object.entries(after)) expect(doc.get(id), id).toEqual(value);
+    doc.apply(renameNode(doc, "invoices", "billing", all));
+    for (const [id, value] of Object.entries(before)) expect(doc.get(id), id).toEqual(value);
+  });
+
   test("name the copies when they are copied together", () => {
     const doc = desk();
     const clip = copyNodes(doc, ["sales", "billing"], () => ({ x: 0, y: 0 }));

@@ -6,6 +6,7 @@ import { fits, type Schema } from "../components/schema-form/schema";
 import type { GraphDocument } from "./document";
 import { visitSettings, withValue, type Path } from "./settings";
 import { alsoInVariants } from "./variants";
+import { readsKey, withQuoted } from "./written-names";
 import { edgeOf, END, isObject, nodeOf, type Json, type JsonObject } from "./types";
 
 /** Settings' schemas by kind. */
@@ -99,7 +100,7 @@ export function withLabels(
 ): JsonObject {
   const { route, paths } = edge;
   if (typeof route !== "string" || !isObject(paths)) return edge;
-  if (![...keys].some((key) => new RegExp(`\\bstate\\.${key}\\b`).test(route))) return edge;
+  if (!readsKey(route, keys)) return edge;
   const labels = new Map(
     Object.keys(paths).flatMap((label) => {
       const to = renamed(label);
@@ -107,14 +108,9 @@ export function withLabels(
     }),
   );
   if (labels.size === 0) return edge;
-  const quoted = /'([^'\\]*)'|"([^"\\]*)"/g;
   return {
     ...edge,
-    route: route.replace(quoted, (text: string, one: string | undefined, two: string | undefined) => {
-      const to = labels.get(one ?? two ?? "");
-      const mark = text.charAt(0);
-      return to === undefined || to.includes(mark) || to.includes("\\") ? text : mark + to + mark;
-    }),
+    route: withQuoted(route, (name) => labels.get(name)),
     paths: Object.fromEntries(
       Object.entries(paths).map(([label, target]) => [labels.get(label) ?? label, target]),
     ),
