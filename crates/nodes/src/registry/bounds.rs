@@ -4,20 +4,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use superstep_document::{Diagnostic, Edge, NodeSpec, text};
 
-use super::check::Findings;
-
 /// Kind of the nodes that ask a person.
 const ASK: &str = "ask";
 
-type Successors<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
+type NextNodes<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
 
 /// Warns of limits that each answer sets back: no way round leads past all questions.
 pub(super) fn bounds_over_answers(
     nodes: &BTreeMap<&str, NodeSpec>,
     edges: &[(String, Edge)],
-    findings: &mut Findings,
-) {
-    let mut successors = Successors::new();
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut successors = NextNodes::new();
     for (_, edge) in edges {
         for source in edge.sources() {
             successors.entry(source).or_default().extend(edge.targets());
@@ -50,14 +48,15 @@ pub(super) fn bounds_over_answers(
         );
         let remedy = text!("Count the rounds in a state key, and choose another way when there were enough.");
         let problem = Diagnostic::warning("bound-over-answers", format!("node:{node}"), message, remedy);
-        findings.problems.push(problem.at("/max_visits"));
+        found.push(problem.at("/max_visits"));
     }
+    found
 }
 
 /// Returns what edges lead to from a node, without what is left out and what only that leads to.
 fn reached<'a>(
     from: &str,
-    successors: &Successors<'a>,
+    successors: &NextNodes<'a>,
     is_left_out: impl Fn(&str) -> bool,
 ) -> BTreeSet<&'a str> {
     let next = |name: &str| successors.get(name).into_iter().flatten().copied();

@@ -197,7 +197,7 @@ impl Registry {
         look.at_invariants(&mut findings);
         look.at_summaries(&mut findings);
         parallel_writers(&keys, &nodes, &edges, &mut findings);
-        bounds_over_answers(&nodes, &edges, &mut findings);
+        findings.problems.extend(bounds_over_answers(&nodes, &edges));
         findings
     }
 
