@@ -43,6 +43,26 @@ describe("the packets of a step", () => {
     expect(items([...filteredPackets(rows, "failed")])).toEqual(["1"]);
   });
 
+  it("have what was tried again after what failed, and are found by the errors of attempts", () => {
+    const attempt = (n: number, error: string) => ({ attempt: n, error, waitMillis: 10 });
+    const rows = packetRows([
+      task(0),
+      task(1, { attempts: [attempt(1, "CodeError('stopped after 1000 ms')")] }),
+      task(2, {
+        status: "running",
+        attempts: [attempt(1, "HttpError('503')"), attempt(2, "HttpError('504')")],
+      }),
+      task(3, { status: "failed", error: "CodeError('no')", attempts: [attempt(1, "CodeError('no')")] }),
+      task(4, { status: "running" }),
+    ]);
+    expect(items([...sortedPackets(rows, FAILED_FIRST)])).toEqual(["3", "1", "2", "4", "0"]);
+    expect(rows.map((row) => row.retries)).toEqual([0, 1, 2, 1, 0]);
+    expect(items([...filteredPackets(rows, "1000 ms")])).toEqual(["1"]);
+    expect(items([...filteredPackets(rows, "504")])).toEqual(["2"]);
+    const most = sortedPackets(rows, { column: "attempts", down: true });
+    expect(items([...most]).slice(0, 1)).toEqual(["2"]);
+  });
+
   it("are sorted by value where they are numbers, in both directions", () => {
     const rows = packetRows([task(10), task(9), task(-1)]);
     expect(items([...sortedPackets(rows, { column: "input", down: false })])).toEqual(["-1", "9", "10"]);

@@ -4,7 +4,7 @@ import type { ValueView } from "../../ipc/bindings/ValueView";
 import { isObject } from "../parts/diff";
 import { plain, readableError } from "../parts/format";
 
-export type PacketColumn = "status" | "input" | "result" | "millis";
+export type PacketColumn = "status" | "input" | "result" | "attempts" | "millis";
 
 export interface PacketSort {
   readonly column: PacketColumn;
@@ -17,12 +17,18 @@ export interface PacketRow {
   readonly n: number;
   readonly input: string;
   readonly result: string;
+  /** Attempts that failed before it ended, or before the one that is on. */
+  readonly retries: number;
 }
 
 const MOST_TEXT = 400;
-const ORDER: Record<TaskView["status"], number> = { failed: 0, asking: 1, running: 2, waiting: 3, done: 4 };
+const ORDER: Record<TaskView["status"], number> = { failed: 0, asking: 1, running: 3, waiting: 4, done: 5 };
+const RETRIED = 2;
 
-/** Failed first, then as they were sent. */
+const rank = ({ task, retries }: PacketRow): number =>
+  retries > 0 ? Math.min(ORDER[task.status], RETRIED) : ORDER[task.status];
+
+/** Failed first, then what was tried again, then as they were sent. */
 export const FAILED_FIRST: PacketSort = { column: "status", down: false };
 
 /** An object with one member is read by that member: `{item: 137}` is 137. */
@@ -50,7 +56,13 @@ function resultOf(task: TaskView): string {
 }
 
 export const packetRows = (tasks: readonly TaskView[]): PacketRow[] =>
-  tasks.map((task, at) => ({ task, n: at + 1, input: shown(task.packet), result: resultOf(task) }));
+  tasks.map((task, at) => ({
+    task,
+    n: at + 1,
+    input: shown(task.packet),
+    result: resultOf(task),
+    retries: task.attempts?.length ?? 0,
+  }));
 
 /** A minus is written in several ways. */
 const folded = (text: string): string => text.toLowerCase().replaceAll("\u2212", "-");
@@ -60,7 +72,8 @@ export function filteredPackets(rows: readonly PacketRow[], words: string): read
   const wanted = folded(words).split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return rows;
   return rows.filter(({ input, result, task }) => {
-    const text = folded(`${input}\n${result}\n${task.status}\n${task.targets.join(" ")}`);
+    const errors = (task.attempts ?? []).map(({ error }) => error).join("\n");
+    const text = folded(`${input}\n${result}\n${task.status}\n${task.targets.join(" ")}\n${errors}`);
     return wanted.every((word) => text.includes(word));
   });
 }
@@ -77,7 +90,8 @@ export function sortedPackets(
   { column, down }: PacketSort,
 ): readonly PacketRow[] {
   const by = (a: PacketRow, b: PacketRow): number => {
-    if (column === "status") return ORDER[a.task.status] - ORDER[b.task.status];
+    if (column === "status") return rank(a) - rank(b);
+    if (column === "attempts") return a.retries - b.retries;
     if (column === "millis") return (a.task.millis ?? -1) - (b.task.millis ?? -1);
     return byText(a[column], b[column]);
   };

@@ -4,7 +4,7 @@ import { ArrowDown, ArrowUp } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { cx } from "../../components/cx";
 import { TextField } from "../../components/TextField";
-import { nodeName } from "../../debugger/parts/format";
+import { nodeName, readableError } from "../../debugger/parts/format";
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import {
   FAILED_FIRST,
@@ -24,11 +24,15 @@ import { useSession } from "../../state/session";
 const ROW = 24;
 /** Rows that are shown at once where other tasks stand below. */
 const FEW = 10;
-const COLUMNS = "grid grid-cols-[20px_minmax(0,1fr)_minmax(0,2fr)_3.5rem] items-center gap-x-2 px-3";
+const COLUMNS = "grid items-center gap-x-2 px-3";
+const PLAIN = "grid-cols-[20px_minmax(0,1fr)_minmax(0,2fr)_3.5rem]";
+/** Where a task was tried again. */
+const WITH_ATTEMPTS = "grid-cols-[20px_minmax(0,1fr)_minmax(0,2fr)_2rem_3.5rem]";
 const HEADS: readonly { column: PacketColumn; text: TextKey; look: string }[] = [
   { column: "status", text: "task.column.status", look: "" },
   { column: "input", text: "task.column.input", look: "text-left" },
   { column: "result", text: "task.column.result", look: "text-left" },
+  { column: "attempts", text: "task.column.attempts", look: "justify-end" },
   { column: "millis", text: "task.column.millis", look: "justify-end" },
 ];
 
@@ -47,6 +51,7 @@ export function PacketTable({
   const rows = useMemo(() => packetRows(tasks), [tasks]);
   const shown = useMemo(() => sortedPackets(filteredPackets(rows, words), sort), [rows, words, sort]);
   const failed = useMemo(() => tasks.filter((task) => task.status === "failed").length, [tasks]);
+  const retried = useMemo(() => rows.some(({ retries }) => retries > 0), [rows]);
   const selected = useSession((session) => session.cursor.taskId);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -107,7 +112,7 @@ export function PacketTable({
           />
         </div>
       </div>
-      <Heads sort={sort} onSort={setSort} />
+      <Heads sort={sort} retried={retried} onSort={setSort} />
       {shown.length === 0 && <p className="px-3 py-2 text-xs text-text-2">{t("task.packets.none")}</p>}
       <div
         ref={scroller}
@@ -127,6 +132,7 @@ export function PacketTable({
               <Row
                 key={row.task.id}
                 row={row}
+                retried={retried}
                 place={item.index}
                 top={item.start}
                 current={item.index === at}
@@ -141,11 +147,26 @@ export function PacketTable({
   );
 }
 
-function Heads({ sort, onSort }: { sort: PacketSort; onSort(sort: PacketSort): void }) {
+function Heads({
+  sort,
+  retried,
+  onSort,
+}: {
+  sort: PacketSort;
+  retried: boolean;
+  onSort(sort: PacketSort): void;
+}) {
   const Arrow = sort.down ? ArrowDown : ArrowUp;
   return (
-    <div role="row" className={cx(COLUMNS, "h-6 shrink-0 border-b border-line text-2xs text-text-3")}>
-      {HEADS.map(({ column, text, look }) => {
+    <div
+      role="row"
+      className={cx(
+        COLUMNS,
+        retried ? WITH_ATTEMPTS : PLAIN,
+        "h-6 shrink-0 border-b border-line text-2xs text-text-3",
+      )}
+    >
+      {HEADS.filter(({ column }) => retried || column !== "attempts").map(({ column, text, look }) => {
         const on = sort.column === column;
         return (
           <button
@@ -155,7 +176,8 @@ function Heads({ sort, onSort }: { sort: PacketSort; onSort(sort: PacketSort): v
             aria-label={t(text)}
             title={t(text)}
             className={cx("flex min-w-0 items-center gap-0.5 hover:text-text aria-pressed:text-text", look)}
-            onClick={() => onSort({ column, down: on && !sort.down })}
+            // The most attempts are looked for, not the fewest.
+            onClick={() => onSort({ column, down: on ? !sort.down : column === "attempts" })}
           >
             {column !== "status" && <span className="truncate">{t(text)}</span>}
             {(on || column === "status") && <Arrow size={11} className="shrink-0" aria-hidden />}
@@ -167,7 +189,8 @@ function Heads({ sort, onSort }: { sort: PacketSort; onSort(sort: PacketSort): v
 }
 
 function Row({
-  row: { task, input, result },
+  row: { task, input, result, retries },
+  retried,
   place,
   top,
   current,
@@ -175,6 +198,7 @@ function Row({
   onOpen,
 }: {
   row: PacketRow;
+  retried: boolean;
   place: number;
   top: number;
   current: boolean;
@@ -189,6 +213,7 @@ function Row({
       data-current={current || undefined}
       className={cx(
         COLUMNS,
+        retried ? WITH_ATTEMPTS : PLAIN,
         "absolute inset-x-0 cursor-default text-xs hover:bg-surface-3 aria-selected:bg-accent-soft data-current:bg-surface-2",
       )}
       style={{ top, height: ROW }}
@@ -203,6 +228,15 @@ function Row({
       <span className={cx("truncate font-mono", task.status === "failed" && "text-failed")} title={result}>
         {result}
       </span>
+      {retried && (
+        <span
+          className="tabular-nums text-right text-text-2"
+          title={(task.attempts ?? []).map(({ error }) => readableError(error)).join("\n")}
+          data-testid={taskIds.packetAttempts}
+        >
+          {retries > 0 ? count(retries + (task.status === "waiting" ? 0 : 1)) : ""}
+        </span>
+      )}
       <span className="tabular-nums text-right text-text-3">
         {task.millis === undefined ? "" : duration(task.millis)}
       </span>

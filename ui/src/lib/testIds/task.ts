@@ -14,6 +14,7 @@ export const taskIds = {
   notTaken: "task-not-taken",
   packets: "packets",
   packet: "packet",
+  packetAttempts: "packet-attempts",
   packetFilter: "packet-filter",
   lastRunTasks: "last-run-tasks",
   rerun: "task-rerun",

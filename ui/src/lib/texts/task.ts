@@ -57,6 +57,7 @@ export const task = {
   "task.column.status": "Status",
   "task.column.input": "Input",
   "task.column.result": "Result",
+  "task.column.attempts": "Tries",
   "task.column.millis": "Time",
   "task.rerun": "Run from here with…",
   "task.rerun.title": "Run {node} from step {step} with other values",

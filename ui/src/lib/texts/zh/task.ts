@@ -59,6 +59,7 @@ export const task: Record<keyof typeof english, string> = {
   "task.column.status": "运行状态",
   "task.column.input": "输入",
   "task.column.result": "结果",
+  "task.column.attempts": "次数",
   "task.column.millis": "时间",
   "task.rerun": "用其他值从这里运行…",
   "task.rerun.title": "用其他值从第 {step} 步运行 {node}",
