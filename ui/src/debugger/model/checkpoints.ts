@@ -66,13 +66,21 @@ export async function refreshCheckpoints(threadId: string): Promise<void> {
   }
 }
 
-const loadingOlder = new Set<string>();
+const loadingOlder = new Map<string, Promise<void>>();
 
-export async function loadOlderCheckpoints(threadId: string, limit = CHECKPOINT_PAGE): Promise<void> {
+/** Reads the page before what is here. Who asks while one is on its way waits for that one. */
+export function loadOlderCheckpoints(threadId: string, limit = CHECKPOINT_PAGE): Promise<void> {
+  const loading = loadingOlder.get(threadId);
+  if (loading) return loading;
+  const reading = readOlder(threadId, limit).finally(() => loadingOlder.delete(threadId));
+  loadingOlder.set(threadId, reading);
+  return reading;
+}
+
+async function readOlder(threadId: string, limit: number): Promise<void> {
   const pages = get().checkpoints.get(threadId);
   const last = pages?.list.at(-1);
-  if (!pages?.more || !last || loadingOlder.has(threadId)) return;
-  loadingOlder.add(threadId);
+  if (!pages?.more || !last) return;
   try {
     const answer = await rpc("thread.checkpoints", { threadId, before: last.id, limit });
     const now = get().checkpoints.get(threadId);
@@ -85,8 +93,6 @@ export async function loadOlderCheckpoints(threadId: string, limit = CHECKPOINT_
     }
   } catch (problem) {
     patchPages(threadId, { problem: asProblem(problem), more: false });
-  } finally {
-    loadingOlder.delete(threadId);
   }
 }
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { useSession } from "../../state/session";
+import { loadOlderCheckpoints } from "../model/checkpoints";
 import { useRuns } from "../model/runStore";
 import { keyOf } from "../state/selected-key";
 import { firstMoment, momentAfter, nextAt, visitOf, writeOf } from "./walk";
@@ -63,6 +64,14 @@ describe("walking", () => {
     expect(rpc).toHaveBeenCalledTimes(1);
     expect(await momentAfter(99)).toBeUndefined();
     expect(await firstMoment()).toBe("c00");
+  });
+
+  it("goes to a step while the list reads an older page for itself", async () => {
+    at(null);
+    const scrolled = loadOlderCheckpoints("t");
+    expect(await momentAfter(2)).toBe("c02");
+    await scrolled;
+    expect(rpc, "each page once").toHaveBeenCalledTimes(2);
   });
 
   it("knows the key of a place", () => {
