@@ -43,6 +43,12 @@ describe("where a thread stands inside nested graphs", () => {
     expect(found.next).toEqual(["leaf"]);
   });
 
+  it("says what has not run of a step that is open", async () => {
+    const tasks = [task("measure", { status: "done" }), task("opine")];
+    const read = async () => step(["measure", "opine"], tasks);
+    expect((await locate([task("a", { within: "a:1" })], read)).next).toEqual(["opine"]);
+  });
+
   it("is outside when the task is done or its graph has ended", async () => {
     const ended = async () => step([], []);
     expect((await locate([task("a", { within: "a:1" })], ended)).path).toEqual([]);
@@ -106,9 +112,16 @@ describe("where a thread stands inside nested graphs", () => {
 
 describe("the canvas goes into a nested graph", () => {
   const open = [task("nested", { within: "n", status: "asking" })];
+  let broken = 0;
   const host = fakeHost(new Map(), {
     "thread.snapshot": () => ({ tasks: open }),
-    "thread.within": () => ({ steps: [step(["ask"], [])], more: false }),
+    "thread.within": () => {
+      if (broken > 0) {
+        broken -= 1;
+        throw new Error("The graph is being built.");
+      }
+      return { steps: [step(["ask"], [])], more: false };
+    },
   });
   replaceHost(host);
   const ended = (status: "paused" | "asking", within: string) =>
@@ -142,6 +155,15 @@ describe("the canvas goes into a nested graph", () => {
     shows("c1");
     await vi.waitFor(() => expect(useNested.getState()).toMatchObject({ at: "c1", depth: 0 }));
     expect(useNested.getState().path).toEqual([{ node: "nested", ns: "n" }]);
+  });
+
+  it("as soon as it can be read, when it could not at once", async () => {
+    useNested.setState({ threadId: null, at: null, path: [], depth: 0, next: [] });
+    useSession.setState({ cursor: { threadId: "t", checkpointId: null } as never });
+    broken = 1;
+    ended("paused", "nested");
+    await vi.waitFor(() => expect(broken).toBe(0));
+    await vi.waitFor(() => expect(useNested.getState()).toMatchObject({ depth: 1, next: ["ask"] }), 5000);
   });
 
   it("not for a thread that is not looked at", async () => {

@@ -87,11 +87,18 @@ export async function locate(
     const step = await read(open.ns);
     if (!step || (step.checkpoint.next.length === 0 && !ended)) break;
     path.push(open);
-    next = step.checkpoint.next;
+    next = unfinished(step);
     open = openTask(step.tasks, ended);
   }
   return { path, next };
 }
+
+/** What comes next at a step: of one that is open, the nodes that have not finished. */
+const unfinished = ({ checkpoint, tasks }: WithinStep): readonly string[] =>
+  checkpoint.next.filter((node) => {
+    const own = tasks.filter((task) => task.node === node);
+    return own.length === 0 || own.some(({ status }) => status !== "done");
+  });
 
 /** Of several tasks that run graphs, the one that a person looks for. */
 const FIRST: readonly TaskStatus[] = ["failed", "asking", "running", "waiting", "done"];
@@ -121,7 +128,15 @@ const stoppedInside = (threadId: string): boolean => {
   return run?.status === "paused" && run.stop !== undefined && run.stop.within !== "";
 };
 
-async function relocate(threadId: string, at: string | null, known?: readonly TaskView[]): Promise<void> {
+/** Waits before a stop is looked for again that could not be read: its graph may be busy, or built as it was just now. */
+const AGAIN_MS: readonly number[] = [250, 1000, 4000];
+
+async function relocate(
+  threadId: string,
+  at: string | null,
+  known?: readonly TaskView[],
+  failures = 0,
+): Promise<void> {
   const turn = (asked += 1);
   try {
     // What the cursor read may be older than the stop that is entered.
@@ -144,8 +159,17 @@ async function relocate(threadId: string, at: string | null, known?: readonly Ta
     const depth = into ? found.path.length : isSame ? Math.min(before.depth, found.path.length) : 0;
     useNested.setState({ threadId, at, ...found, depth });
   } catch {
-    // The thread may be gone; the graph itself is shown.
-    if (turn === asked) useNested.setState(OUTSIDE);
+    if (turn !== asked) return;
+    // Who stepped into a graph waits for it; and what is shown of it may not stay as it was before the step.
+    const wait =
+      entering === threadId || useNested.getState().threadId === threadId ? AGAIN_MS[failures] : undefined;
+    if (wait !== undefined)
+      setTimeout(() => turn === asked && void relocate(threadId, at, undefined, failures + 1), wait);
+    else {
+      // The thread may be gone; the graph itself is shown.
+      entering = null;
+      useNested.setState(OUTSIDE);
+    }
   }
 }
 
@@ -187,7 +211,9 @@ export function followNested(): void {
     },
     () => {
       const { threadId, at } = useNested.getState();
-      if (threadId !== null && at === null) void relocate(threadId, null);
+      // The end of the step may be among what was lost.
+      if (stepping !== null) enter(stepping);
+      else if (threadId !== null && at === null) void relocate(threadId, null);
     },
   );
   useRuns.subscribe((now, before) => {

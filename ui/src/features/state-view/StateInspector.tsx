@@ -17,6 +17,7 @@ import { RunModelsLine } from "../../debugger/run/RunModels";
 import { RunForm } from "../../debugger/run/RunForm";
 import { RunProblem } from "../../debugger/run/RunProblem";
 import { ensureStarted } from "../../debugger/model/connect";
+import { shownLevels, useNested } from "../../debugger/model/nested";
 import { lastRun, useStatus } from "../../debugger/model/status";
 import { snapshots, useLive, useRuns, useThread } from "../../debugger/model/runStore";
 import type { Loaded } from "../../debugger/model/snapshots";
@@ -28,6 +29,7 @@ import { useSession } from "../../state/session";
 import { ResultTab } from "../result";
 import { EditBar } from "./EditBar";
 import { GraphMovedLine } from "./GraphMovedLine";
+import { NestedState } from "./NestedState";
 import { MomentLine } from "./MomentLine";
 import { StopReason } from "./StopReason";
 import { StateTree } from "./StateTree";
@@ -133,6 +135,11 @@ function useMomentTab(threadId: string | null, checkpointId: string | null) {
 }
 
 function Body({ loaded, tab, onState }: { loaded: Loaded; tab: string; onState(): void }) {
+  const nested = useNested();
+  const cursor = useSession((session) => session.cursor);
+  const use = useSession((session) => session.use);
+  // Beside a nested graph stands its own state; the level above it in the canvas's path has the other one.
+  const levels = shownLevels(nested, { cursor, use });
   if (!loaded.view.checkpoint && loaded.view.keys.every((key) => key.value === undefined)) {
     return (
       <EmptyState compact title={t("debug.state.none")}>
@@ -140,6 +147,8 @@ function Body({ loaded, tab, onState }: { loaded: Loaded; tab: string; onState()
       </EmptyState>
     );
   }
+  if (tab === "state" && levels.length > 0)
+    return <NestedState threadId={loaded.place.threadId} levels={levels} />;
   if (tab === "result") return <ResultTab loaded={loaded} onState={onState} />;
   return tab === "tasks" ? <TasksTab loaded={loaded} /> : <StateTree loaded={loaded} />;
 }

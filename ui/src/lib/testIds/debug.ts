@@ -168,6 +168,7 @@ export const debugIds = {
   runProblem: "run-problem",
   lastRun: "last-run",
   within: "within",
+  nestedState: "nested-state",
   withinStep: "within-step",
   withinReplay: "within-replay",
   attempts: "attempts",

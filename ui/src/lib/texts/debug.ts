@@ -525,6 +525,8 @@ export const debug = {
   "debug.attempts.fallback": "the fallback took over",
   "debug.attempts.failed": "Attempt {n} failed: {error}; {next}",
   "debug.within": "Nested steps",
+  "debug.within.stateOf": "State of {path}",
+  "debug.within.changed": "changed",
   "debug.within.one": "{n} step",
   "debug.within.many": "{n} steps",
   "debug.within.none": "No nested steps yet.",

@@ -521,6 +521,8 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.attempts.fallback": "改由备用方式处理",
   "debug.attempts.failed": "第 {n} 次尝试失败：{error}；{next}",
   "debug.within": "子图中的步",
+  "debug.within.stateOf": "{path} 的状态",
+  "debug.within.changed": "已更改",
   "debug.within.one": "{n} 步",
   "debug.within.many": "{n} 步",
   "debug.within.none": "子图中还没有步。",
