@@ -10,7 +10,7 @@ use superstep::inspect::{AnswerGiven, PossibleRead, TaskSnapshot, ValueWrite, Wr
 use superstep::run::StateRef;
 use superstep::value::Object;
 use superstep::{CheckpointId, Failure, ThreadId, Value};
-use superstep_workbench::wire::{JoinWait, RecordedValueView, Visit, VisitsView};
+use superstep_workbench::wire::{JoinWait, RecordedValueView, UnworkedResult, Visit, VisitsView};
 use superstep_workbench::{Branch, TaskWork, task_work};
 
 use crate::args::{ExplainArgs, WhyArgs};
@@ -257,14 +257,11 @@ impl TaskExplained {
 
     /// Returns where the result came from when the task did not work for it.
     fn result_of(&self) -> Option<&'static str> {
-        let unworked = self.work.recorded && self.work.spans.is_empty();
         if self.record.as_ref().is_some_and(|record| record.pinned) {
             return Some("pin");
         }
-        (self.snapshot.result.is_some() && unworked).then_some(match self.work.instead {
-            Some(_) => "branch",
-            None => "cache",
-        })
+        self.snapshot.result.as_ref()?;
+        self.work.unworked().map(UnworkedResult::as_str)
     }
 
     /// Returns why it ran as it did, or did not; nothing of a task that simply ran.
@@ -273,8 +270,9 @@ impl TaskExplained {
         match self.result_of() {
             Some("pin") => lines.push("did not run: its output is pinned".to_owned()),
             Some("cache") => lines.push("did not run: its result came from the cache".to_owned()),
+            Some("answer") => lines.push("did not run: went on with a person's answer".to_owned()),
             Some(_) => lines.push("did not run: used the result of another branch".to_owned()),
-            None if self.work.instead.is_some() => {
+            None if self.snapshot.result.is_some() && self.work.instead.is_some() => {
                 lines.push("repeated a side effect of another branch".to_owned());
             }
             None => {}

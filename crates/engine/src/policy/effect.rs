@@ -3,7 +3,8 @@
 //! No ledger is kept beside the thread: what a node was given is the state of the checkpoint that its task started
 //! from, what came of it are the writes of the task, and the key that it sent is the task's id. Only what cannot be
 //! found there is stored, as a pending write of the task ([`EFFECT`](crate::checkpoint::reserved::EFFECT)): that work which must
-//! not be done twice has begun, a key that is not the task's id, and which task of another branch this one stands for.
+//! not be done twice has begun, a key that is not the task's id, which task of another branch this one stands for, and what
+//! its result came from once there was a doubt.
 
 use crate::base::ids::{CheckpointId, Name};
 use crate::value::Value;
@@ -75,6 +76,36 @@ impl EffectState {
             EffectState::Failed => "failed",
             EffectState::Begun => "begun",
         }
+    }
+}
+
+/// Source of the result of a task whose work may have been done before, as decided when it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EffectSource {
+    /// The node worked, perhaps a second time.
+    Work,
+    /// It did not work: the result of the first time was used.
+    Earlier,
+    /// It did not work: a person said that nothing was left to do, or gave the result.
+    Answer,
+}
+
+impl EffectSource {
+    /// Returns the name: work, earlier or answer.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EffectSource::Work => "work",
+            EffectSource::Earlier => "earlier",
+            EffectSource::Answer => "answer",
+        }
+    }
+
+    /// Reads what was noted beside the writes of a task ([`EFFECT`](crate::checkpoint::reserved::EFFECT)). Nothing is known
+    /// where there was no doubt, and of notes that releases before this one stored.
+    pub fn of_note(note: &Value) -> Option<Self> {
+        let name = note.get("from")?.as_str()?;
+        let all = [EffectSource::Work, EffectSource::Earlier, EffectSource::Answer];
+        all.into_iter().find(|source| source.as_str() == name)
     }
 }
 

@@ -16,7 +16,7 @@ pub use crate::policy::bounds::{Bound, Bounds};
 pub use crate::policy::breakpoint::{
     Breakpoint, BreakpointHit, BreakpointLimit, BreakpointPlace, Condition, HitRule, LogText, WhenBroken,
 };
-pub use crate::policy::effect::{EffectDone, EffectPolicy, EffectState};
+pub use crate::policy::effect::{EffectDone, EffectPolicy, EffectSource, EffectState};
 pub use crate::stream::error::{RunError, StateError, TimeoutScope, UnknownInterruptReason};
 pub use crate::stream::request::{
     Drain, Durability, Input, Output, RunResult, RunStatus, StateRef, StepTask,

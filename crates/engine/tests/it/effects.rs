@@ -270,7 +270,8 @@ async fn a_person_is_asked_and_may_use_the_result_or_give_one() {
         (json!({"update": {"log": ["by hand"]}}), 1, json!(["by hand"])),
     ] {
         let world = World::default();
-        let graph = one_payment(&world, Effect::Once);
+        let saver = Arc::new(MemorySaver::new());
+        let graph = one_payment(&world, Effect::Once).with_checkpointer(saver.clone());
         graph.invoke(begin(40), RunConfig::on("1")).await.unwrap();
         let before = at_step(&graph, "1", 0).await;
         let asked = graph
@@ -301,7 +302,34 @@ async fn a_person_is_asked_and_may_use_the_result_or_give_one() {
             (count, &log),
             "{answer}"
         );
+        let source = match answer.as_str() {
+            Some("use") => EffectSource::Earlier,
+            Some(_) => EffectSource::Work,
+            None => EffectSource::Answer,
+        };
+        assert_eq!(newest_source(&*saver, "1").await, Some(source), "{answer}");
     }
+}
+
+/// What was noted last about where the result of `pay` came from.
+async fn newest_source(saver: &MemorySaver, thread: &str) -> Option<EffectSource> {
+    let heads = saver
+        .heads(&ListQuery::new().thread(thread).ns(""))
+        .await
+        .unwrap();
+    for head in heads {
+        let tuple = saver
+            .get(&thread.into(), "", Some(&head.id))
+            .await
+            .unwrap()
+            .unwrap();
+        let notes = tuple.pending_writes.iter();
+        let mut notes = notes.filter(|write| &*write.write.channel == reserved::EFFECT);
+        if let Some(note) = notes.next() {
+            return EffectSource::of_note(&note.write.value);
+        }
+    }
+    None
 }
 
 /// pay in a loop until `x` is 0; each time `x` is one less.

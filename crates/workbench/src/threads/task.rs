@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use superstep::checkpoint::{CheckpointAddress, PendingWrite, reserved};
 use superstep::inspect::TaskSnapshot;
-use superstep::run::StateRef;
+use superstep::run::{EffectSource, StateRef};
 use superstep::{CheckpointId, Value};
 
 use crate::Workbench;
 use crate::base::values;
 use crate::ledger::Ledger;
-use crate::wire::{AppEvent, Problem, ReadTask, TaskDetail, TaskEmitted, TaskInput, TraceSpan};
+use crate::wire::{
+    AppEvent, Problem, ReadTask, SpanEnd, TaskDetail, TaskEmitted, TaskInput, TraceSpan, UnworkedResult,
+};
 use superstep_document::text;
 
 /// Emitted values of an answer.
@@ -34,13 +36,11 @@ fn input(task: &TaskSnapshot) -> TaskInput {
     }
 }
 
-/// Returns the task of another branch whose effect a task reuses, as recorded in its writes.
-fn instead(writes: &[PendingWrite], task: &str) -> Option<String> {
+/// Returns what was noted of a task's effect among its writes.
+fn effect_note<'a>(writes: &'a [PendingWrite], task: &str) -> Option<&'a Value> {
     let own =
         |write: &&PendingWrite| write.task_id.as_str() == task && &*write.write.channel == reserved::EFFECT;
-    let note = writes.iter().find(own)?;
-    let instead = note.write.value.get("instead").and_then(Value::as_str);
-    instead.map(str::to_owned)
+    Some(&writes.iter().find(own)?.write.value)
 }
 
 /// Work that a task did, or did not do, as far as it was recorded.
@@ -52,6 +52,52 @@ pub struct TaskWork {
     pub recorded: bool,
     /// The task of another branch that did the same work before.
     pub instead: Option<String>,
+    /// What its result came from, where that was decided when it began.
+    pub source: Option<EffectSource>,
+}
+
+impl TaskWork {
+    /// Reads the work of a task from the ledger and from the writes of its checkpoint.
+    fn read(
+        ledger: Option<&Ledger>,
+        thread: &str,
+        checkpoint: &str,
+        task: &str,
+        writes: &[PendingWrite],
+    ) -> Result<Self, Problem> {
+        let spans = match ledger {
+            Some(ledger) => ledger.spans_of(thread, task)?,
+            None => Vec::new(),
+        };
+        let recorded = match ledger {
+            Some(ledger) => !spans.is_empty() || ledger.has_spans_at(thread, checkpoint)?,
+            None => false,
+        };
+        let note = effect_note(writes, task);
+        let instead = note.and_then(|note| note.get("instead")?.as_str());
+        Ok(Self {
+            spans,
+            recorded,
+            instead: instead.map(str::to_owned),
+            source: note.and_then(EffectSource::of_note),
+        })
+    }
+
+    /// Returns where the result of a task that has one came from when it did not work for it.
+    pub fn unworked(&self) -> Option<UnworkedResult> {
+        match self.source {
+            Some(EffectSource::Work) => None,
+            Some(EffectSource::Earlier) => Some(UnworkedResult::Branch),
+            Some(EffectSource::Answer) => Some(UnworkedResult::Answer),
+            None if !self.recorded => None,
+            // Older releases noted no source. A task that only asked was there, and did not work.
+            None if self.instead.is_some() => {
+                let only_asked = self.spans.iter().all(|span| span.end == SpanEnd::Asking);
+                only_asked.then_some(UnworkedResult::Branch)
+            }
+            None => self.spans.is_empty().then_some(UnworkedResult::Cache),
+        }
+    }
 }
 
 /// Reads the work of a task from the data folder and from the writes of its checkpoint, for a host that has no workbench.
@@ -63,27 +109,8 @@ pub fn task_work(
     writes: &[PendingWrite],
 ) -> Result<TaskWork, Problem> {
     let path = data_dir.join("workbench.db");
-    let (spans, recorded) = match path.exists() {
-        true => work(&Ledger::open(&path)?, thread, checkpoint, task)?,
-        false => (Vec::new(), false),
-    };
-    Ok(TaskWork {
-        spans,
-        recorded,
-        instead: instead(writes, task),
-    })
-}
-
-/// Returns the spans of a task, and whether anything of its step was recorded.
-fn work(
-    ledger: &Ledger,
-    thread: &str,
-    checkpoint: &str,
-    task: &str,
-) -> Result<(Vec<TraceSpan>, bool), Problem> {
-    let spans = ledger.spans_of(thread, task)?;
-    let recorded = !spans.is_empty() || ledger.has_spans_at(thread, checkpoint)?;
-    Ok((spans, recorded))
+    let ledger = path.exists().then(|| Ledger::open(&path)).transpose()?;
+    TaskWork::read(ledger.as_ref(), thread, checkpoint, task, writes)
 }
 
 impl Workbench {
@@ -121,10 +148,11 @@ impl Workbench {
         let (thread_id, task_id) = (request.thread_id.clone(), request.task_id.clone());
         // After what was handed in before.
         let keeper = self.records.keeper();
-        let (kept, spans, recorded) = keeper
+        let (kept, work) = keeper
             .ask(move |ledger| {
-                let (spans, recorded) = work(ledger, &thread_id, &request.checkpoint_id, &task_id)?;
-                Ok((ledger.events(&thread_id, None)?, spans, recorded))
+                let at = &request.checkpoint_id;
+                let work = TaskWork::read(Some(ledger), &thread_id, at, &task_id, &writes)?;
+                Ok((ledger.events(&thread_id, None)?, work))
             })
             .await?;
         let mut emitted: Vec<TaskEmitted> = (kept.events.into_iter())
@@ -148,12 +176,12 @@ impl Workbench {
             input: input(task),
             emitted,
             more_emitted: beyond > 0 || kept.left_out,
-            unworked: task.result.is_some() && recorded && spans.is_empty(),
-            spans,
+            unworked: task.result.as_ref().and_then(|_| work.unworked()),
             effect: policy
                 .and_then(|policy| policy.effect)
                 .map(|effect| effect.as_str().to_owned()),
-            instead: instead(&writes, &request.task_id),
+            instead: work.instead,
+            spans: work.spans,
         })
     }
 }

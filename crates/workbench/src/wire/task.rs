@@ -43,10 +43,33 @@ pub struct TaskDetail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub instead: Option<String>,
-    /// It has a result and did not work: its result came from the cache, or from another branch.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[ts(as = "Option<bool>", optional)]
-    pub unworked: bool,
+    /// What its result came from, when it did not work for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub unworked: Option<UnworkedResult>,
+}
+
+/// Source of a result that a task did not work for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum UnworkedResult {
+    /// What an earlier run with the same input had written was used.
+    Cache,
+    /// What another branch had written was used.
+    Branch,
+    /// A person said that nothing was left to do, or gave the result.
+    Answer,
+}
+
+impl UnworkedResult {
+    /// Returns the name: cache, branch or answer.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            UnworkedResult::Cache => "cache",
+            UnworkedResult::Branch => "branch",
+            UnworkedResult::Answer => "answer",
+        }
+    }
 }
 
 /// Input of a task.

@@ -155,6 +155,20 @@ pub(crate) async fn before_the_work(app: &App, thread: &str) -> String {
         .to_owned()
 }
 
+/// The newest task of a node, in full.
+async fn newest_task(app: &App, thread: &str, node: &str) -> Value {
+    let listed = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
+    let checkpoints = listed["checkpoints"].as_array().unwrap();
+    let found = checkpoints
+        .iter()
+        .find(|checkpoint| checkpoint["next"] == json!([node]));
+    let at = found.expect("a checkpoint before it")["id"].clone();
+    let snapshot = json!({"threadId": thread, "checkpointId": at});
+    let snapshot = app.ok("thread.snapshot", snapshot).await;
+    let task = json!({"threadId": thread, "checkpointId": at, "taskId": snapshot["tasks"][0]["id"]});
+    app.ok("thread.task", task).await
+}
+
 async fn waiting(app: &App) -> Value {
     app.ok("inbox.list", json!({})).await["questions"].clone()
 }
@@ -238,6 +252,15 @@ async fn a_replay_does_what_was_chosen_and_asks_about_the_rest() {
         1,
         "it was asked again with the key of the first time"
     );
+    for (node, unworked) in [
+        ("book", json!("branch")),
+        ("mail", Value::Null),
+        ("tell", json!("branch")),
+    ] {
+        let detail = newest_task(&app, &thread, node).await;
+        assert_eq!(detail["unworked"], unworked, "{node}: {detail}");
+        assert!(detail["instead"].is_string(), "{node}: {detail}");
+    }
 
     // All used: the server hears nothing.
     let reuse = json!({"book": "reuse", "mail": "reuse", "tell": "reuse"});

@@ -8,6 +8,7 @@ import { MessageBubble, roleOf } from "../../debugger/state/Conversation";
 import { emittedText } from "../../debugger/exchanges/task-report";
 import type { TaskDetail } from "../../ipc/bindings/TaskDetail";
 import type { TaskView } from "../../ipc/bindings/TaskView";
+import type { UnworkedResult } from "../../ipc/bindings/UnworkedResult";
 import type { ValueView } from "../../ipc/bindings/ValueView";
 import { clock, count, duration, listed, money } from "../../lib/intl";
 import { taskIds } from "../../lib/testIds";
@@ -110,19 +111,26 @@ const EFFECTS: Record<string, TextKey> = {
 /** Classes of the failures of tasks that took too long. */
 const TIMEOUTS: ReadonlySet<string> = new Set(["NodeTimeoutError", "TimeoutError"]);
 
+/** How a result came about that no work was done for. */
+const UNWORKED: Record<UnworkedResult, TextKey> = {
+  cache: "task.how.cached",
+  branch: "task.how.reused",
+  answer: "task.how.given",
+};
+
 /** Why it ran as it did, or did not: in words, as far as it is known. */
-function howItRan(task: TaskView, detail: TaskDetail): string[] {
-  const { spans, unworked = false, instead, effect } = detail;
+export function howItRan(task: TaskView, detail: TaskDetail): string[] {
+  const { spans, unworked, instead, effect } = detail;
   const lines: string[] = [];
   const failures = task.attempts?.length ?? 0;
   const last = spans.at(-1);
-  if (unworked) lines.push(t(instead === undefined ? "task.how.cached" : "task.how.reused"));
-  else if (instead !== undefined) lines.push(t("task.how.again"));
+  if (unworked) lines.push(t(UNWORKED[unworked]));
+  else if (instead !== undefined && task.status === "done") lines.push(t("task.how.again"));
   if (task.status === "waiting") lines.push(t("task.how.queued"));
   if (task.status === "asking") lines.push(t("task.how.asking"));
-  if (last) lines.push(t("task.how.began", { time: clock(last.started) }));
+  if (last && !unworked) lines.push(t("task.how.began", { time: clock(last.started) }));
   else if (task.status === "done" && !unworked) lines.push(t("task.how.unrecorded"));
-  if (spans.length > 1) lines.push(t("task.how.runs", { n: spans.length }));
+  if (spans.length > 1 && !unworked) lines.push(t("task.how.runs", { n: spans.length }));
   if (task.status === "done" && failures > 0) lines.push(t("task.how.attempts", { n: failures + 1 }));
   if (task.status === "failed" && failures > 0) lines.push(t("task.how.gaveUp", { n: failures + 1 }));
   const { failure } = task;

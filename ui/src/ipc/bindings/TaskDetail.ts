@@ -2,6 +2,7 @@
 import type { TaskEmitted } from "./TaskEmitted";
 import type { TaskInput } from "./TaskInput";
 import type { TraceSpan } from "./TraceSpan";
+import type { UnworkedResult } from "./UnworkedResult";
 
 /**
  * Answer of `thread.task`.
@@ -32,6 +33,6 @@ effect?: string,
  */
 instead?: string, 
 /**
- * It has a result and did not work: its result came from the cache, or from another branch.
+ * What its result came from, when it did not work for it.
  */
-unworked?: boolean, };
+unworked?: UnworkedResult, };

@@ -20,6 +20,7 @@ export const task = {
   "task.how.status": "HTTP status {status}",
   "task.how.cached": "Did not run: the result of an earlier run with the same input was used",
   "task.how.reused": "Did not run: the result of another branch was used",
+  "task.how.given": "Did not run: a person’s answer was used instead",
   "task.how.again": "Repeated a side effect of another branch",
   "task.how.runs": "Ran in {n} runs",
   "task.how.queued": "Queued: the step has not started",

@@ -13,7 +13,7 @@ use crate::graph::plan::Plan;
 use crate::graph::writes::{Channel, Writes, resolve};
 use crate::inspect::other_branches::{Scene, Visits};
 use crate::inspect::snapshot;
-use crate::policy::effect::{Effect, EffectPolicy, EffectState};
+use crate::policy::effect::{Effect, EffectPolicy, EffectSource, EffectState};
 use crate::stream::error::RunError;
 use crate::task::{self, Substitute, Task};
 use crate::value::{Object, Value};
@@ -234,6 +234,14 @@ impl Doubt {
         question
     }
 
+    /// Returns the source of a result that is used. What the task itself wrote before has the source that it had.
+    fn source_of_use(&self, earlier: &Earlier<'_>) -> Option<EffectSource> {
+        match self.at.is_empty() {
+            true => EffectSource::of_note(&earlier.note?.write.value),
+            false => Some(EffectSource::Earlier),
+        }
+    }
+
     fn answer(&self, answer: &Value) -> Option<EffectAnswer> {
         match (answer.as_str(), answer.get("update")) {
             (Some("again"), _) => Some(EffectAnswer::Again),
@@ -417,9 +425,13 @@ impl Loop {
         let before = earlier.asked().min(stored);
         let mut used = before.min(given.len());
         decided.key = doubt.key.clone();
+        let mut source = Some(EffectSource::Work);
         match self.verdict(task, effect, doubt)? {
             EffectVerdict::Begin => {}
-            EffectVerdict::Use => decided.uses = doubt.uses.clone(),
+            EffectVerdict::Use => {
+                source = doubt.source_of_use(earlier);
+                decided.uses = doubt.uses.clone();
+            }
             EffectVerdict::Ask => loop {
                 if used == given.len() {
                     given.extend(self.setup.shared.answers.scalar.lock().take());
@@ -433,8 +445,14 @@ impl Loop {
                 used += 1;
                 match doubt.answer(answer) {
                     Some(EffectAnswer::Again) => {}
-                    Some(EffectAnswer::Use) => decided.uses = doubt.uses.clone(),
-                    Some(EffectAnswer::Give(output)) => decided.instead = Some(Substitute::Give(output)),
+                    Some(EffectAnswer::Use) => {
+                        source = doubt.source_of_use(earlier);
+                        decided.uses = doubt.uses.clone();
+                    }
+                    Some(EffectAnswer::Give(output)) => {
+                        source = Some(EffectSource::Answer);
+                        decided.instead = Some(Substitute::Give(output));
+                    }
                     None => continue,
                 }
                 break;
@@ -453,6 +471,12 @@ impl Loop {
         }
         if used > 0 {
             fields.insert("asked", used);
+        }
+        // Whoever reads it later cannot tell by the times: a task that asked was there, whether it worked or not.
+        if let Some(source) = source
+            && (!fields.is_empty() || source != EffectSource::Work || earlier.noted("from").is_some())
+        {
+            fields.insert("from", source.as_str());
         }
         decided.note = (!fields.is_empty()).then_some(Value::Object(fields));
         Ok(())

@@ -22,6 +22,7 @@ export const task: Record<keyof typeof english, string> = {
   "task.how.status": "HTTP 状态 {status}",
   "task.how.cached": "没有运行：使用了之前相同输入的运行结果",
   "task.how.reused": "没有运行：使用了另一个分支的结果",
+  "task.how.given": "没有运行：采用了人的回答",
   "task.how.again": "重复了另一个分支的副作用",
   "task.how.runs": "在 {n} 次运行中执行",
   "task.how.queued": "排队中：这一步尚未开始",
