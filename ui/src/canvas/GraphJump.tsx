@@ -1,7 +1,7 @@
 /** A way that a node may go without an edge: dashed, and not to be grabbed, because a setting of the node says it. */
 import { BaseEdge, type Edge, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
-import { useEdgeOverlay } from "../debugger/overlay/overlay";
+import { useWayOverlay } from "../debugger/overlay/overlay";
 import { t } from "../lib/texts";
 import { curve, detour, isBack } from "./geometry";
 import type { Point } from "../document/edits";
@@ -19,10 +19,11 @@ interface JumpData extends Record<string, unknown> {
 export type JumpEdge = Edge<JumpData, "jump">;
 
 const HALF_PORT = 5;
+const NO_WAY = { from: "", to: "" };
 
 export const GraphJump = memo(function GraphJump({ id, data, ...ends }: EdgeProps<JumpEdge>) {
   const jump = data?.jump;
-  const overlay = useEdgeOverlay(jump?.from ?? "", jump?.to ?? "");
+  const overlay = useWayOverlay(jump ?? NO_WAY);
   if (!jump) return null;
   const from = { x: ends.sourceX - HALF_PORT, y: ends.sourceY };
   const to = { x: ends.targetX + HALF_PORT, y: ends.targetY };

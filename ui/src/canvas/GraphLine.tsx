@@ -5,7 +5,7 @@
 import { BaseEdge, EdgeLabelRenderer, type Edge, type EdgeProps } from "@xyflow/react";
 import { Plus } from "lucide-react";
 import { memo, type CSSProperties, type MouseEvent } from "react";
-import { useEdgeOverlay, useMergedOverlay } from "../debugger/overlay/overlay";
+import { useMergedOverlay, useWayOverlay } from "../debugger/overlay/overlay";
 import { type Point } from "../document/edits";
 import { renamePath, setExpression } from "../document/edge-edits";
 import { edit } from "../document/edit";
@@ -32,6 +32,7 @@ interface LineData extends Record<string, unknown> {
 }
 
 const ALONE: readonly Line[] = [];
+const NO_WAY = { from: "", to: "" };
 
 export type LineEdge = Edge<LineData, "line">;
 
@@ -42,7 +43,7 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
   const { id, data, selected } = props;
   const line = data?.line;
   const merged = data?.merged ?? ALONE;
-  const own = useEdgeOverlay(line?.from ?? "", line?.to ?? "");
+  const own = useWayOverlay(line ?? NO_WAY);
   const all = useMergedOverlay(merged);
   const overlay = merged.length > 0 ? all : own;
   const splice = useCanvas((state) => state.splice === id);

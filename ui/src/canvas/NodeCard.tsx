@@ -4,7 +4,17 @@
  * problems and overlay.
  */
 import { Handle, Position, type NodeProps } from "@xyflow/react";
-import { Check, CircleHelp, CircleOff, Clock, LoaderCircle, Play, TriangleAlert, X } from "lucide-react";
+import {
+  Check,
+  CircleHelp,
+  CircleOff,
+  Clock,
+  CornerDownRight,
+  LoaderCircle,
+  Play,
+  TriangleAlert,
+  X,
+} from "lucide-react";
 import { memo, useEffect, useRef, useState, useSyncExternalStore, type CSSProperties } from "react";
 import { KindIcon } from "../components/KindIcon";
 import { useNodeOverlay, type NodeOverlay } from "../debugger/overlay/overlay";
@@ -182,6 +192,7 @@ export const MARKS = {
   waiting: Clock,
   running: LoaderCircle,
   done: Check,
+  rerouted: CornerDownRight,
   failed: X,
   asking: CircleHelp,
 } as const;
@@ -211,7 +222,7 @@ export function StateMark({ overlay }: { overlay: NodeOverlay }) {
   const Mark = MARKS[overlay.state];
   return (
     <span
-      className="flex-none grid place-items-center rounded-full size-5 in-data-[drawing=middle]:absolute in-data-[drawing=middle]:top-0 in-data-[drawing=middle]:right-0 in-data-[drawing=middle]:translate-x-1/2 in-data-[drawing=middle]:-translate-y-1/2 in-data-[drawing=middle]:bg-surface-2 in-data-[drawing=middle]:size-[calc(16px*var(--unzoom))] in-data-[drawing=middle]:[&_svg]:size-[calc(12px*var(--unzoom))] data-[state=next]:text-running data-[state=next]:border-[1.5px] data-[state=next]:border-running data-[state=waiting]:text-running data-[state=running]:text-running data-[state=running]:[&_svg]:animate-spin data-[state=done]:text-done data-[state=failed]:text-surface-2 data-[state=failed]:bg-failed! data-[state=failed]:rounded-sm data-[state=asking]:text-surface-2 data-[state=asking]:bg-asking!"
+      className="flex-none grid place-items-center rounded-full size-5 in-data-[drawing=middle]:absolute in-data-[drawing=middle]:top-0 in-data-[drawing=middle]:right-0 in-data-[drawing=middle]:translate-x-1/2 in-data-[drawing=middle]:-translate-y-1/2 in-data-[drawing=middle]:bg-surface-2 in-data-[drawing=middle]:size-[calc(16px*var(--unzoom))] in-data-[drawing=middle]:[&_svg]:size-[calc(12px*var(--unzoom))] data-[state=next]:text-running data-[state=next]:border-[1.5px] data-[state=next]:border-running data-[state=waiting]:text-running data-[state=running]:text-running data-[state=running]:[&_svg]:animate-spin data-[state=done]:text-done data-[state=rerouted]:text-failed data-[state=failed]:text-surface-2 data-[state=failed]:bg-failed! data-[state=failed]:rounded-sm data-[state=asking]:text-surface-2 data-[state=asking]:bg-asking!"
       data-state={overlay.state}
       title={stateText(overlay)}
     >

@@ -1,7 +1,7 @@
 /** The named ports of a card: a row for each way in which the run may go on, its dot on the right side. */
 import { Handle, Position } from "@xyflow/react";
 import { memo, useSyncExternalStore, type ReactNode } from "react";
-import { useEdgeOverlay } from "../debugger/overlay/overlay";
+import { useWayOverlay } from "../debugger/overlay/overlay";
 import { setExpression } from "../document/edge-edits";
 import { ERROR_PORT } from "../document/error-ways";
 import { allPorts, type Port, type Ports, renameWay } from "../document/ports";
@@ -171,7 +171,7 @@ function lineOf(edge: string | null, part: string): Line | undefined {
 function PortLabel({ name, port }: { name: string; port: Port }) {
   const line = lineOf(port.edge, port.part);
   const id = line?.id ?? shellIds.wayPort(name, port.id);
-  const overlay = useEdgeOverlay(name, port.to ?? "");
+  const overlay = useWayOverlay({ from: name, to: port.to ?? "", ...(line && { id: line.id }) });
   const editing = useCanvas((state) => state.labelEdit?.line === id && state.labelEdit.what === "label");
   const lines = useCanvas((state) => state.lines);
   const edges = useSession((state) => state.selection.edges);

@@ -6,7 +6,7 @@ import { ReactFlow, useReactFlow, useStore, ViewportPortal } from "@xyflow/react
 import { memo, useEffect, type CSSProperties } from "react";
 import { cx } from "../components/cx";
 import { KindIcon } from "../components/KindIcon";
-import { edgeKey, IDLE_EDGE, IDLE_NODE, type Overlay } from "../debugger/overlay/overlay-model";
+import { IDLE_NODE, type Overlay, wayOverlay } from "../debugger/overlay/overlay-model";
 import { followPinsOf } from "../debugger/run/pins";
 import type { Change } from "../document/diff";
 import { disabledOf } from "../document/disabled";
@@ -165,7 +165,7 @@ function StillNote({
   );
 }
 
-const takenOf = (overlay: Overlay, line: Line) => overlay.edges.get(edgeKey(line.from, line.to)) ?? IDLE_EDGE;
+const takenOf = (overlay: Overlay, line: Line) => wayOverlay(overlay.edges, line);
 
 function shape(line: Line, scene: Scene) {
   const from = scene.rect(line.from);

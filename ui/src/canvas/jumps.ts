@@ -3,6 +3,7 @@
  * goals stand in its settings; an edge and a goal can be made of each other.
  */
 import { readOverlay } from "../debugger/overlay/overlay";
+import { edgeKey } from "../debugger/overlay/overlay-model";
 import { Draft } from "../document/draft";
 import type { GraphDocument } from "../document/document";
 import { canConnect, connect, inTurn } from "../document/edits";
@@ -14,10 +15,11 @@ import type { Scene } from "./window";
 /** Ways that a run has gone and that nothing in the document says. */
 export function seenJumps(scene: Scene): Jump[] {
   const { doc } = scene;
-  const known = new Set(scene.jumps().map(({ from, to }) => `${from}\u0000${to}`));
+  const known = new Set(scene.jumps().map(({ from, to }) => edgeKey(from, to)));
   return [...readOverlay().edges].flatMap(([key, { times }]): Jump[] => {
-    const [from = "", to = ""] = key.split("\u0000");
-    if (times === 0 || from === START || known.has(key) || from === to) return [];
+    // The way of a node that chose for itself, or one of which it is not known whether a wire was followed.
+    const [from = "", to = ""] = key.startsWith("jump|") ? key.split("|").slice(1) : key.split("\u0000");
+    if (times === 0 || from === START || known.has(edgeKey(from, to)) || from === to) return [];
     // Only what its settings or its program lead on can go where no edge goes.
     if (!scene.leading.has(nodeOf(doc.get(`node:${from}`)).kind) || (to !== END && !doc.has(`node:${to}`)))
       return [];

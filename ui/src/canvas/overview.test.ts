@@ -7,7 +7,7 @@ import type { Line } from "./lines";
 const context = () => ({ beginPath: vi.fn(), moveTo: vi.fn(), lineTo: vi.fn(), stroke: vi.fn() });
 
 it("reports every state by a shape of its own", () => {
-  const states = ["next", "waiting", "running", "done", "failed", "asking"];
+  const states = ["next", "waiting", "running", "done", "rerouted", "failed", "asking"];
   expect(Object.keys(MARKS).sort()).toEqual(states.toSorted());
   expect(new Set(states.map((state) => JSON.stringify(MARKS[state]))).size).toBe(states.length);
 });
@@ -38,7 +38,7 @@ it("draws a line that was taken at every zoom, and how often where no name stand
     { from: "a", to: "b", lane: null, pass: null },
     { from: "b", to: "a", lane: null, pass: null },
   ];
-  const times = new Map([[edgeKey("a", "b"), { times: 3 }]]);
+  const times = new Map([[edgeKey("a", "b"), { times: 3, active: false }]]);
   const draw = (zoom: number) => {
     vi.clearAllMocks();
     drawTaken(

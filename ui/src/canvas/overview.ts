@@ -3,7 +3,7 @@
  * It reads the scene and the overlay and owns nothing; picking goes through the scene's R-tree.
  */
 import { readOverlay, urgentOverlay, type NodeOverlay } from "../debugger/overlay/overlay";
-import { edgeKey, type Overlay } from "../debugger/overlay/overlay-model";
+import { type Overlay, wayOverlay } from "../debugger/overlay/overlay-model";
 import { disabledOf } from "../document/disabled";
 import { type LitRole, readLit } from "../document/highlighted-key";
 import type { Point } from "../document/edits";
@@ -58,6 +58,7 @@ function fillOf(state: string | undefined, paint: Paint): string | null {
     case "asking":
       return paint.asking;
     case "failed":
+    case "rerouted":
       return paint.failed;
     default:
       return null;
@@ -248,7 +249,7 @@ export function drawTaken(
   lines: readonly Line[],
   viewport: Viewport,
   paint: Paint,
-  edges: ReadonlyMap<string, { readonly times: number }>,
+  edges: Overlay["edges"],
 ): void {
   const { x, y, zoom } = viewport;
   context.strokeStyle = paint.text;
@@ -258,7 +259,7 @@ export function drawTaken(
   context.textBaseline = "bottom";
   for (const line of lines) {
     const { from, to, lane, pass } = line;
-    const times = edges.get(edgeKey(from, to))?.times ?? 0;
+    const times = wayOverlay(edges, line).times;
     const source = scene.rect(from);
     const target = scene.rect(to);
     if (times === 0 || !source || !target) continue;
@@ -293,6 +294,18 @@ export const MARKS: Readonly<Record<string, readonly Stroke[]>> = {
     [
       [0.8, 0.2],
       [0.2, 0.8],
+    ],
+  ],
+  rerouted: [
+    [
+      [0.2, 0.15],
+      [0.2, 0.6],
+      [0.85, 0.6],
+    ],
+    [
+      [0.6, 0.35],
+      [0.85, 0.6],
+      [0.6, 0.85],
     ],
   ],
   asking: [

@@ -111,6 +111,15 @@ impl Workbench {
     ) -> Result<Vec<Question>, Problem> {
         let ids: Vec<&str> = page.iter().map(|waiting| waiting.thread.as_str()).collect();
         let (rows, runs) = (self.rows_of(page, &ids).await?, self.ledger.last_runs(&ids)?);
+        let threads: Vec<String> = page.iter().map(|waiting| waiting.thread.to_string()).collect();
+        // After what was handed in before.
+        let keeper = self.records.keeper();
+        let asked_at = keeper
+            .ask(move |ledger| {
+                let threads: Vec<&str> = threads.iter().map(String::as_str).collect();
+                ledger.asked(&threads)
+            })
+            .await?;
         let asked_by = self.asked_by(page, &rows).await?;
         let mut branches = self.branches(page).await?;
         let mut paths: HashMap<&str, Option<String>> = HashMap::new();
@@ -130,7 +139,8 @@ impl Workbench {
             };
             let answered = self.runs.answering(id);
             let run = runs.get(id).filter(|_| waiting.is_newest);
-            let since = run
+            // Of what an older release asked nothing else is known.
+            let run_ended = run
                 .and_then(|run| run.ended_at.clone())
                 .filter(|ended| *ended > waiting.ts)
                 .unwrap_or_else(|| waiting.ts.clone());
@@ -140,7 +150,11 @@ impl Workbench {
                 if leaving.contains(id_of) || answered.iter().any(|id| id == id_of) {
                     continue;
                 }
+                let since = asked_at
+                    .get(&(id.to_owned(), id_of.to_owned()))
+                    .unwrap_or(&run_ended);
                 questions.push(Question {
+                    since: since.clone(),
                     interrupt_id: interrupt.id.to_string(),
                     thread_id: id.to_owned(),
                     thread_title: row.title.clone(),
@@ -150,7 +164,6 @@ impl Workbench {
                     asked: asked(&interrupt.value),
                     checkpoint_id: waiting.checkpoint.to_string(),
                     branch: branch.clone(),
-                    since: since.clone(),
                 });
             }
         }

@@ -168,6 +168,19 @@ CREATE INDEX spans_by_end ON spans (iif(json_valid(body), json_extract(body, '$.
     "
 ALTER TABLE bookmarks ADD COLUMN note TEXT NOT NULL DEFAULT '';
 ",
+    "
+ALTER TABLE tasks ADD COLUMN ways TEXT;
+",
+    // Questions that wait: when each was asked first. A run that answers another one of its step asks it again.
+    "
+CREATE TABLE asked (
+    thread_id    TEXT NOT NULL,
+    task_id      TEXT NOT NULL,
+    interrupt_id TEXT NOT NULL,
+    at           TEXT NOT NULL,
+    PRIMARY KEY (thread_id, task_id, interrupt_id)
+) WITHOUT ROWID;
+",
 ];
 
 /// The open ledger.
@@ -274,7 +287,7 @@ impl From<rusqlite::Error> for Opening {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::RunStatus;
+    use crate::wire::{RunStatus, TakenWay};
 
     #[test]
     fn a_newer_ledger_is_refused_and_untouched() {
@@ -333,6 +346,13 @@ mod tests {
             finished: true,
             targets: targets.iter().map(|t| (*t).to_owned()).collect(),
             status: Some(429),
+            ways: Some(vec![TakenWay {
+                to: "a".into(),
+                way: Some("r|=x".into()),
+                times: 2,
+            }]),
+            questions: Vec::new(),
+            at: "2026-01-01".into(),
         };
         ledger
             .tasks_ended("t", &[task(5, &[]), task(7, &["a", "a"])])
@@ -347,8 +367,53 @@ mod tests {
             ),
             (1, 7, 2, Some(429))
         );
+        assert_eq!(tasks["c"][0].ways, task(7, &[]).ways);
         ledger.delete_thread("t").unwrap();
         assert!(ledger.tasks("t", "", "z").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_question_is_asked_when_it_was_asked_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&dir.path().join("workbench.db")).unwrap();
+        let ended = |task_id: &str, questions: &[&str], at: &str| {
+            let task = TaskRow {
+                checkpoint_id: "c".into(),
+                task_id: task_id.into(),
+                node: "n".into(),
+                millis: 1,
+                finished: questions.is_empty(),
+                targets: Vec::new(),
+                status: None,
+                ways: None,
+                questions: questions.iter().map(|id| (*id).to_owned()).collect(),
+                at: at.into(),
+            };
+            ledger.tasks_ended("t", &[task]).unwrap();
+        };
+        let asked = |id: &str| {
+            ledger
+                .asked(&["t"])
+                .unwrap()
+                .remove(&("t".to_owned(), id.to_owned()))
+        };
+        ended("x", &["x1"], "1");
+        ended("y", &["y1", "y2"], "1");
+        // Another one of the step was answered.
+        ended("y", &["y1", "y2"], "2");
+        assert_eq!(
+            (asked("x1").as_deref(), asked("y1").as_deref()),
+            (Some("1"), Some("1"))
+        );
+        // One of two was answered; the next question of the same task is a new one.
+        ended("y", &["y2"], "3");
+        assert_eq!((asked("y1"), asked("y2").as_deref()), (None, Some("1")));
+        ended("x", &["x2"], "4");
+        assert_eq!((asked("x1"), asked("x2").as_deref()), (None, Some("4")));
+        ended("x", &[], "5");
+        assert_eq!(asked("x2"), None);
+        ledger.delete_thread("t").unwrap();
+        assert!(ledger.asked(&["t"]).unwrap().is_empty());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use super::{Ledger, list};
-use crate::wire::{Json, Problem, RunStatus, RunStop, RunView};
+use crate::wire::{Json, Problem, RunStatus, RunStop, RunView, TakenWay};
 
 /// A run, as the log has it.
 #[derive(Clone, Debug)]
@@ -51,9 +51,18 @@ pub(crate) struct TaskRow {
     /// It wrote its result; false when it failed or asked.
     pub(crate) finished: bool,
     pub(crate) targets: Vec<String>,
+    /// The wires that it followed; none of tasks that an older release noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ways: Option<Vec<TakenWay>>,
     /// The HTTP status that it failed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
+    /// Questions that it asks, by interrupt id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) questions: Vec<String>,
+    /// When it ended: ISO-8601, UTC. Kept of questions only.
+    #[serde(default)]
+    pub(crate) at: String,
 }
 
 /// Returns when a checkpoint was created, in milliseconds, as our ids say; 0 for one that another program named.
@@ -219,11 +228,12 @@ impl Ledger {
             let transaction = c.transaction()?;
             {
                 let mut statement = transaction.prepare_cached(
-                    "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets, status)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                    "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets, status, ways)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                 )?;
                 for task in tasks {
                     let targets = task.targets.join("\n");
+                    let ways = (task.ways.as_ref()).and_then(|ways| serde_json::to_string(ways).ok());
                     statement.execute(params![
                         thread_id,
                         task.checkpoint_id,
@@ -232,11 +242,40 @@ impl Ledger {
                         task.millis,
                         task.finished,
                         targets,
-                        task.status
+                        task.status,
+                        ways
                     ])?;
+                }
+                let mut answered = transaction.prepare_cached(
+                    "DELETE FROM asked WHERE thread_id = ?1 AND task_id = ?2
+                     AND interrupt_id NOT IN (SELECT value FROM json_each(?3))",
+                )?;
+                let mut asked = transaction.prepare_cached(
+                    "INSERT OR IGNORE INTO asked (thread_id, task_id, interrupt_id, at) VALUES (?1, ?2, ?3, ?4)",
+                )?;
+                for task in tasks {
+                    let questions: Vec<&str> = task.questions.iter().map(String::as_str).collect();
+                    answered.execute(params![thread_id, task.task_id, list(&questions)])?;
+                    for question in questions {
+                        asked.execute(params![thread_id, task.task_id, question, task.at])?;
+                    }
                 }
             }
             transaction.commit()
+        })
+    }
+
+    /// Returns when the questions of threads that wait were asked first, by thread and interrupt.
+    pub(crate) fn asked(&self, thread_ids: &[&str]) -> Result<HashMap<(String, String), String>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT thread_id, interrupt_id, min(at) FROM asked
+                 WHERE thread_id IN (SELECT value FROM json_each(?1)) GROUP BY thread_id, interrupt_id",
+            )?;
+            let rows = statement.query_map([list(thread_ids)], |row| {
+                Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
+            })?;
+            rows.collect()
         })
     }
 
@@ -249,11 +288,12 @@ impl Ledger {
     ) -> Result<HashMap<String, Vec<TaskRow>>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
-                "SELECT checkpoint_id, task_id, node, millis, finished, targets, status FROM tasks
+                "SELECT checkpoint_id, task_id, node, millis, finished, targets, status, ways FROM tasks
                  WHERE thread_id = ?1 AND checkpoint_id BETWEEN ?2 AND ?3",
             )?;
             let rows = statement.query_map(params![thread_id, first, last], |row| {
                 let targets: String = row.get(5)?;
+                let ways: Option<String> = row.get(7)?;
                 Ok(TaskRow {
                     checkpoint_id: row.get(0)?,
                     task_id: row.get(1)?,
@@ -266,6 +306,9 @@ impl Ledger {
                         .map(str::to_owned)
                         .collect(),
                     status: row.get(6)?,
+                    ways: ways.and_then(|ways| serde_json::from_str(&ways).ok()),
+                    questions: Vec::new(),
+                    at: String::new(),
                 })
             })?;
             let mut by_checkpoint: HashMap<String, Vec<TaskRow>> = HashMap::new();

@@ -117,6 +117,7 @@ impl Ledger {
                 "attempts",
                 "run_events",
                 "spans",
+                "asked",
                 "what_ifs",
             ] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;

@@ -131,6 +131,7 @@ impl Collected {
                 interrupts: task.interrupts.iter().map(interrupt_view).collect(),
                 result: (status == TaskStatus::Done).then(|| values::view(&task.result)),
                 targets: task.targets.iter().map(ToString::to_string).collect(),
+                ways: Vec::new(),
                 millis: Some(millis),
                 attempts: self.attempts,
                 within: None,

@@ -19,9 +19,10 @@ use crate::runs::exchanges::view;
 use crate::runs::tokens;
 use crate::runs::trace::call;
 use crate::threads::tasks::not_retried;
+use crate::threads::ways::Wires;
 use crate::wire::{
-    AppEvent, AttemptView, ExchangeView, Problem, RunStatus, SpanAttempt, SpanEnd, SpanWait, TaskStatus,
-    TraceSpan,
+    AppEvent, AttemptView, DecisionView, ExchangeView, Problem, RunStatus, SpanAttempt, SpanEnd, SpanWait,
+    TaskStatus, TraceSpan,
 };
 
 /// Ended tasks are handed in when this number waits, at a checkpoint, or when the run is quiet.
@@ -31,6 +32,7 @@ const TASKS_AT_ONCE: usize = 256;
 pub(crate) struct Recorder {
     thread_id: String,
     document: Arc<Document>,
+    wires: Wires,
     keeper: Arc<BackgroundWriter>,
     /// The checkpoint that the current step starts from.
     checkpoint: String,
@@ -58,6 +60,7 @@ impl Recorder {
     ) -> Self {
         Self {
             thread_id: thread_id.to_owned(),
+            wires: Wires::of(&document),
             document,
             keeper,
             checkpoint: String::new(),
@@ -149,8 +152,10 @@ impl Recorder {
                 tasks.ok()?.remove(&self.checkpoint)
             });
             let noted = tasks.into_iter().flatten().find(|noted| noted.task_id == task_id);
+            let (targets, ways) = noted.map(|task| (task.targets, task.ways)).unwrap_or_default();
             return AppEvent::TaskEnded {
-                targets: noted.map(|task| task.targets).unwrap_or_default(),
+                targets,
+                ways: ways.unwrap_or_default(),
                 thread_id,
                 task_id,
                 node,
@@ -182,6 +187,15 @@ impl Recorder {
             (None, true) => TaskStatus::Done,
         };
         let targets: Vec<String> = task.targets.iter().map(ToString::to_string).collect();
+        let ways = match status {
+            TaskStatus::Done => {
+                let decisions = task.record.as_ref().map(|record| &record.decisions);
+                let decisions: Option<Vec<DecisionView>> =
+                    decisions.map(|decisions| decisions.iter().map(Into::into).collect());
+                self.wires.followed(&task.name, &targets, decisions.as_deref())
+            }
+            _ => Vec::new(),
+        };
         if let Some((begun, _)) = self.begun.remove(&task_id) {
             self.ended.push(TaskRow {
                 checkpoint_id: self.checkpoint.clone(),
@@ -190,7 +204,10 @@ impl Recorder {
                 millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
                 finished: status == TaskStatus::Done,
                 targets: targets.clone(),
+                ways: Some(ways.clone()),
                 status: task.failure.as_ref().and_then(|failure| failure.status),
+                questions: task.interrupts.iter().map(|asked| asked.id.to_string()).collect(),
+                at: files::now(),
             });
         }
         AppEvent::TaskEnded {
@@ -206,6 +223,7 @@ impl Recorder {
             error: task.error,
             interrupts: task.interrupts.iter().map(interrupt_view).collect(),
             targets,
+            ways,
             cached: false,
         }
     }

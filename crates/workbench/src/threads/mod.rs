@@ -15,6 +15,7 @@ pub(crate) mod status;
 pub(crate) mod task;
 pub(crate) mod tasks;
 pub(crate) mod visits;
+pub(crate) mod ways;
 
 pub use align::common;
 

@@ -1,16 +1,19 @@
 //! What goes on inside a task that runs another graph: the steps of that graph, from its own checkpoints.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use superstep::checkpoint::{CheckpointAddress, ListQuery};
 use superstep::{CheckpointId, StateSnapshot, Value};
 
 use crate::Workbench;
-use crate::base::values;
+use crate::base::{blocking, values};
+use crate::documents::graphs::Built;
 use crate::threads::checkpoint_view;
 use crate::threads::provenance::records;
 use crate::threads::tasks::{TasksOf, task_view};
+use crate::threads::ways::Wires;
 use crate::wire::{AttemptView, Problem, ReadWithin, TaskRecordView, WithinStep, WithinView};
 use superstep_document::text;
 
@@ -21,6 +24,7 @@ fn step(
     state: &StateSnapshot,
     attempts: &HashMap<String, Vec<AttemptView>>,
     records: &HashMap<String, TaskRecordView>,
+    wires: &Wires,
     closed: bool,
 ) -> Option<WithinStep> {
     let values = state
@@ -35,6 +39,7 @@ fn step(
         waiting: None,
         closed,
         document: None,
+        wires,
         records,
     };
     let head = state.checkpoint.as_ref()?;
@@ -49,7 +54,30 @@ fn step(
     })
 }
 
+/// Returns the nodes around the graph of a namespace, the outermost first.
+fn nodes_around(ns: &str) -> Vec<String> {
+    let is_count = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = ns.split('|').filter(|part| !is_count(part));
+    parts
+        .map(|part| part.split(':').next().unwrap_or(part).to_owned())
+        .collect()
+}
+
 impl Workbench {
+    /// Reads the wires of a nested graph, as its file is now; none where it cannot be read.
+    async fn wires_within(self: &Arc<Self>, built: &Arc<Built>, ns: &str) -> Result<Wires, Problem> {
+        let (this, built, path) = (self.clone(), built.clone(), nodes_around(ns));
+        let found = blocking(move || {
+            let folder = built.source.path.as_deref().and_then(Path::parent);
+            let environment = this.environment(folder.map(Path::to_path_buf));
+            this.registry.run_by(&built.source.document, &environment, &path)
+        })
+        .await?;
+        Ok(found
+            .map(|(document, _)| Wires::of(&document))
+            .unwrap_or_default())
+    }
+
     pub(crate) async fn thread_within(self: &Arc<Self>, request: ReadWithin) -> Result<WithinView, Problem> {
         let Some(built) = self.reading_graph(&request.thread_id).await? else {
             return Err(Problem::not_found(text!(
@@ -86,6 +114,7 @@ impl Workbench {
             .collect();
         let writes = self.saver().writes(&addresses).await?;
         let records = records(&writes.concat());
+        let wires = self.wires_within(&built, &request.ns).await?;
         Ok(WithinView {
             more: history.len() > limit,
             steps: history
@@ -94,7 +123,13 @@ impl Workbench {
                 .enumerate()
                 // The step of the newest checkpoint alone may be open.
                 .filter_map(|(place, state)| {
-                    step(state, &attempts, &records, place > 0 || request.before.is_some())
+                    step(
+                        state,
+                        &attempts,
+                        &records,
+                        &wires,
+                        place > 0 || request.before.is_some(),
+                    )
                 })
                 .collect(),
         })

@@ -92,6 +92,7 @@ fn step(to: &CheckpointHead, from: Option<&CheckpointHead>) -> PathStep {
     let nodes = ran.chunk_by(|a, b| a == b).map(|same| NodeCount {
         node: same[0].to_owned(),
         runs: u32::try_from(same.len()).unwrap_or(u32::MAX),
+        rerouted: false,
     });
     PathStep {
         id: to.id.to_string(),
@@ -163,6 +164,7 @@ mod tests {
             nodes: vec![NodeCount {
                 node: (*node).to_owned(),
                 runs: 1,
+                rerouted: false,
             }],
         };
         StepPath {

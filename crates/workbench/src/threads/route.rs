@@ -1,114 +1,74 @@
 //! The route to a checkpoint: what ran, and which edges were followed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use superstep::Value;
 use superstep::checkpoint::{CheckpointHead, Source};
 use superstep::inspect::TaskSnapshot;
-use superstep_document::{Document, END, Edge, Fallback, START};
+use superstep_document::{END, START};
 
-use crate::documents::graphs::Built;
 use crate::ledger::TaskRow;
+use crate::threads::ways::Wires;
+use crate::wire::TakenWay;
 
-/// Nodes that ran and edges that were followed on the way to a checkpoint.
+/// Visits of a node, counted from the newest back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Visits {
+    pub(super) runs: u32,
+    /// Whether the newest of them failed, and the thread went on along the node's error way; `None` before it is found.
+    pub(super) rerouted: Option<bool>,
+}
+
+/// Nodes that ran and wires that were followed on the way to a checkpoint.
 #[derive(Default)]
 pub(super) struct Route {
-    pub(super) visits: BTreeMap<String, u32>,
-    pub(super) taken: BTreeMap<(String, String), u32>,
+    pub(super) visits: BTreeMap<String, Visits>,
+    /// By source, target, and the wire where it is known.
+    pub(super) taken: BTreeMap<(String, String, Option<String>), u32>,
 }
 
 impl Route {
-    fn ran(&mut self, node: &str) {
+    fn ran(&mut self, node: &str, rerouted: bool) {
         if node != START {
-            *self.visits.entry(node.to_owned()).or_default() += 1;
+            let visits = self.visits.entry(node.to_owned()).or_default();
+            visits.runs += 1;
+            visits.rerouted.get_or_insert(rerouted);
         }
     }
 
-    fn took(&mut self, from: &str, to: &str) {
-        *self.taken.entry((from.to_owned(), to.to_owned())).or_default() += 1;
+    fn took(&mut self, from: &str, ways: impl IntoIterator<Item = TakenWay>) {
+        for TakenWay { to, way, times } in ways {
+            *self.taken.entry((from.to_owned(), to, way)).or_default() += times;
+        }
     }
 
-    /// Adds a task that ended and the targets of its writes. Paths to the end leave no trace in storage, so they are
-    /// derived from the edges: a plain edge is always followed, a conditional one when nothing else was.
-    fn finished(&mut self, edges: &Edges, node: &str, targets: &[String]) {
-        self.ran(node);
-        for target in targets {
-            self.took(node, target);
-        }
-        match edges.to_end.get(node) {
-            Some(EndEdge::Always) => self.took(node, END),
-            Some(EndEdge::Otherwise) if targets.is_empty() => self.took(node, END),
-            _ => {}
+    /// Adds a task that ended and the wires that it followed, as they were noted, or else as its targets say.
+    fn finished(&mut self, wires: &Wires, node: &str, targets: &[String], noted: Option<&Vec<TakenWay>>) {
+        self.ran(node, false);
+        match noted {
+            Some(ways) => self.took(node, ways.iter().cloned()),
+            None => self.took(node, wires.followed(node, targets, None)),
         }
     }
 }
 
-enum EndEdge {
-    Always,
-    Otherwise,
+/// Returns where a node that ended without a result led instead of along its edges.
+fn failed_to<'a>(
+    wires: &'a Wires,
+    node: &str,
+    rows: Option<&Vec<TaskRow>>,
+    next: &[superstep::Name],
+) -> Option<&'a str> {
+    let failed = rows.is_some_and(|rows| rows.iter().any(|row| !row.finished && row.node == node));
+    let to = wires.on_error(node).filter(|_| failed)?;
+    (to == END || next.iter().any(|name| **name == *to)).then_some(to)
 }
 
-/// The document's edges by source.
-#[derive(Default)]
-struct Edges {
-    targets: HashMap<String, HashSet<String>>,
-    to_end: HashMap<String, EndEdge>,
-    /// Where a node leads when it has failed.
-    on_error: HashMap<String, String>,
-}
-
-impl Edges {
-    fn of(document: &Document) -> Self {
-        let mut edges = Edges::default();
-        for (_, edge) in document.edges() {
-            for source in edge.sources() {
-                for target in edge.targets() {
-                    if target == END {
-                        let ending = match edge {
-                            Edge::Plain { .. } => EndEdge::Always,
-                            _ => EndEdge::Otherwise,
-                        };
-                        let entry = edges
-                            .to_end
-                            .entry(source.to_owned())
-                            .or_insert(EndEdge::Otherwise);
-                        if matches!(ending, EndEdge::Always) {
-                            *entry = ending;
-                        }
-                    } else {
-                        edges
-                            .targets
-                            .entry(source.to_owned())
-                            .or_default()
-                            .insert(target.to_owned());
-                    }
-                }
-            }
-        }
-        for (node, spec) in document.nodes() {
-            if let Some(Fallback::Branch { to, .. }) = spec.policy.fallback {
-                edges.on_error.insert(node.to_owned(), to);
-            }
-        }
-        edges
-    }
-
-    /// Returns where a node that ended without a result led instead of along its edges.
-    fn failed_to(&self, node: &str, rows: Option<&Vec<TaskRow>>, next: &[superstep::Name]) -> Option<&str> {
-        let failed = rows.is_some_and(|rows| rows.iter().any(|row| !row.finished && row.node == node));
-        let to = self.on_error.get(node).filter(|_| failed)?;
-        (to == END || next.iter().any(|name| **name == **to)).then_some(to)
-    }
-
-    /// Returns where a source led, derived from what ran next: exact unless two sources of one step lead to the same
-    /// target.
-    fn led(&self, from: &str, next: &[superstep::Name]) -> Vec<String> {
-        let targets = self.targets.get(from);
-        next.iter()
-            .filter(|name| targets.is_some_and(|targets| targets.contains(&***name)))
-            .map(ToString::to_string)
-            .collect()
-    }
+/// Returns where a source led, derived from what ran next: exact unless two sources of one step lead to the same
+/// target.
+fn led(wires: &Wires, from: &str, next: &[superstep::Name]) -> Vec<String> {
+    let led = next.iter().filter(|name| wires.leads(from, name));
+    led.map(ToString::to_string).collect()
 }
 
 /// Returns what made the state of a checkpoint out of its parent's. A copy is stored next to the checkpoint that it was
@@ -127,14 +87,18 @@ fn made_by(head: &CheckpointHead, parent: &CheckpointHead) -> Source {
 pub(super) fn route(
     line: &[CheckpointHead],
     head: &CheckpointHead,
-    built: Option<&Built>,
+    wires: &Wires,
     timings: &HashMap<String, Vec<TaskRow>>,
     live: &[TaskSnapshot],
 ) -> Route {
-    let edges = built
-        .map(|built| Edges::of(&built.source.document))
-        .unwrap_or_default();
     let mut route = Route::default();
+    for task in live.iter().filter(|task| task.result.is_some()) {
+        let targets: Vec<String> = task.targets.iter().map(ToString::to_string).collect();
+        let rows = timings.get(head.id.as_str());
+        let row = rows.and_then(|rows| rows.iter().find(|row| row.task_id == task.id.as_str()));
+        let noted = row.filter(|row| row.finished).and_then(|row| row.ways.as_ref());
+        route.finished(wires, &task.name, &targets, noted);
+    }
     let mut child = head;
     // An edit as the node that had just run takes the place of that node's own edges.
     let mut edited: Option<String> = None;
@@ -147,29 +111,30 @@ pub(super) fn route(
                     rows.into_iter().flatten().filter(|row| row.finished).collect();
                 for node in &parent.next {
                     if edited.as_deref() == Some(&**node) {
-                        route.ran(node);
+                        route.ran(node, false);
                         continue;
                     }
                     // One row per task: a fan-out has several of one node.
                     match noted.iter().position(|row| *row.node == **node) {
                         Some(index) => {
                             let row = noted.swap_remove(index);
-                            route.finished(&edges, node, &row.targets);
+                            route.finished(wires, node, &row.targets, row.ways.as_ref());
                         }
-                        None => match edges.failed_to(node, rows, &child.next) {
+                        None => match failed_to(wires, node, rows, &child.next) {
                             Some(to) => {
-                                route.ran(node);
-                                route.took(node, to);
+                                route.ran(node, true);
+                                route.took(node, [Wires::way_of_error(node, to)]);
                             }
-                            None => route.finished(&edges, node, &edges.led(node, &child.next)),
+                            None => route.finished(wires, node, &led(wires, node, &child.next), None),
                         },
                     }
                 }
             }
             Source::Update => {
                 if let Some(node) = child.metadata.user.get("as_node").and_then(Value::as_str) {
-                    for target in edges.led(node, &child.next) {
-                        route.took(node, &target);
+                    let targets = led(wires, node, &child.next);
+                    if !targets.is_empty() {
+                        route.took(node, wires.followed(node, &targets, None));
                     }
                     edited = Some(node.to_owned());
                 }
@@ -178,51 +143,48 @@ pub(super) fn route(
         }
         child = parent;
     }
-    for task in live.iter().filter(|task| task.result.is_some()) {
-        let targets: Vec<String> = task.targets.iter().map(ToString::to_string).collect();
-        route.finished(&edges, &task.name, &targets);
-    }
     route
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use superstep_document::Document;
 
-    fn document(edges: serde_json::Value) -> Document {
+    fn wires(edges: serde_json::Value) -> Wires {
         let text = serde_json::json!({
             "format": "superstep/1",
             "nodes": {"a": {"kind": "assign"}, "b": {"kind": "assign"}, "c": {"kind": "assign"}},
             "edges": edges
         });
-        Document::parse(&text.to_string()).0
+        Wires::of(&Document::parse(&text.to_string()).0)
     }
 
-    fn ways(edges: &Edges, node: &str, targets: &[&str]) -> Vec<String> {
+    fn ways(wires: &Wires, node: &str, targets: &[&str]) -> Vec<String> {
         let mut route = Route::default();
         let targets: Vec<String> = targets.iter().map(|target| (*target).to_owned()).collect();
-        route.finished(edges, node, &targets);
-        assert_eq!(route.visits.get(node), Some(&1));
+        route.finished(wires, node, &targets, None);
+        assert_eq!(route.visits.get(node).map(|visits| visits.runs), Some(1));
         route
             .taken
             .into_iter()
-            .map(|((from, to), times)| format!("{from}>{to} {times}"))
+            .map(|((from, to, _), times)| format!("{from}>{to} {times}"))
             .collect()
     }
 
     #[test]
     fn ways_to_the_end_follow_from_the_edges() {
-        let plain = Edges::of(&document(serde_json::json!([
+        let plain = wires(serde_json::json!([
             {"from": "a", "to": "__end__"}, {"from": "a", "to": "b"}
-        ])));
+        ]));
         assert_eq!(
             ways(&plain, "a", &["b"]),
             ["a>__end__ 1", "a>b 1"],
             "a plain edge is always followed"
         );
-        let choice = Edges::of(&document(serde_json::json!([
+        let choice = wires(serde_json::json!([
             {"from": "a", "to": "__end__", "when": "state.n > 1"}, {"from": "a", "to": "b", "when": "state.n <= 1"}
-        ])));
+        ]));
         assert_eq!(ways(&choice, "a", &["b"]), ["a>b 1"]);
         assert_eq!(ways(&choice, "a", &[]), ["a>__end__ 1"], "when nothing else was");
         assert_eq!(
@@ -239,21 +201,28 @@ mod tests {
             if turned {
                 edges.reverse();
             }
-            Edges::of(&document(edges.into()))
+            wires(edges.into())
         };
         for turned in [false, true] {
             assert_eq!(ways(&both(turned), "a", &["b"]), ["a>__end__ 1", "a>b 1"]);
         }
         let next: Vec<superstep::Name> = vec!["b".into(), "c".into()];
-        assert_eq!(plain.led("a", &next), ["b"]);
-        assert_eq!(plain.led("c", &next), Vec::<String>::new());
+        assert_eq!(led(&plain, "a", &next), ["b"]);
+        assert_eq!(led(&plain, "c", &next), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_newest_visit_says_whether_a_node_failed_over() {
         let mut route = Route::default();
-        route.ran(START);
-        route.ran("a");
-        route.ran("a");
-        assert_eq!(
-            route.visits.into_iter().collect::<Vec<_>>(),
-            [("a".to_owned(), 2)]
-        );
+        // From the newest back.
+        route.ran(START, false);
+        route.ran("a", true);
+        route.ran("a", false);
+        route.ran("b", false);
+        route.ran("b", true);
+        let shown = |node: &str| (route.visits[node].runs, route.visits[node].rerouted);
+        assert_eq!(shown("a"), (2, Some(true)));
+        assert_eq!(shown("b"), (2, Some(false)));
+        assert!(!route.visits.contains_key(START));
     }
 }

@@ -23,6 +23,7 @@ use crate::threads::paths::{PathEnd, paths};
 use crate::threads::provenance::records;
 use crate::threads::route::route;
 use crate::threads::tasks::{TasksOf, task_view};
+use crate::threads::ways::Wires;
 use crate::threads::{is_state_key, stored_state};
 use crate::wire::{
     ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem, ReadValue,
@@ -103,6 +104,7 @@ struct Moment<'a> {
     before: Option<&'a Shown>,
     is_head: bool,
     document: Option<&'a Document>,
+    wires: &'a Wires,
     timings: &'a HashMap<String, Vec<TaskRow>>,
 }
 
@@ -224,6 +226,10 @@ impl Workbench {
         };
         let oldest = line.last().unwrap_or(&head).id.as_str();
         let timings = self.ledger.tasks(thread_id, oldest, head.id.as_str())?;
+        let wires = built
+            .as_ref()
+            .map(|built| Wires::of(&built.source.document))
+            .unwrap_or_default();
         let moment = Moment {
             thread_id,
             head: &head,
@@ -232,11 +238,12 @@ impl Workbench {
             before: before.as_ref(),
             is_head,
             document: built.as_ref().map(|built| &built.source.document),
+            wires: &wires,
             timings: &timings,
         };
         let (tasks, previous_tasks) = self.tasks_at(&moment).await?;
         let open: &[TaskSnapshot] = if live { &now.tasks } else { &[] };
-        let route = route(&line, &head, built.as_deref(), &timings, open);
+        let route = route(&line, &head, &wires, &timings, open);
         Ok(SnapshotView {
             thread_id: thread_id.to_owned(),
             keys: keys(&head, built.as_deref(), &now, before.as_ref(), live),
@@ -248,12 +255,16 @@ impl Workbench {
             visits: route
                 .visits
                 .into_iter()
-                .map(|(node, runs)| NodeCount { node, runs })
+                .map(|(node, visits)| NodeCount {
+                    node,
+                    runs: visits.runs,
+                    rerouted: visits.rerouted == Some(true),
+                })
                 .collect(),
             taken: route
                 .taken
                 .into_iter()
-                .map(|((from, to), times)| EdgeCount { from, to, times })
+                .map(|((from, to, way), times)| EdgeCount { from, to, way, times })
                 .collect(),
             counted: longer.then_some(COUNTED as u32),
         })
@@ -269,6 +280,7 @@ impl Workbench {
             before,
             is_head,
             document,
+            wires,
             timings,
         } = moment;
         let none = Vec::new();
@@ -302,6 +314,7 @@ impl Workbench {
             waiting: Some(&waiting),
             closed: false,
             document: *document,
+            wires,
             records: &own_records,
         };
         let tasks = now.tasks.iter().map(|task| task_view(task, &known)).collect();
@@ -314,6 +327,7 @@ impl Workbench {
             waiting: Some(&nobody).filter(|_| led),
             closed: led,
             document: *document,
+            wires,
             records: &records_before,
         };
         let previous_tasks = before

@@ -9,6 +9,7 @@ use superstep_document::Document;
 use crate::base::values::{self, interrupt_view};
 use crate::ledger::TaskRow;
 use crate::threads::task::is_packet;
+use crate::threads::ways::Wires;
 use crate::wire::{AttemptView, FailureView, TaskRecordView, TaskStatus, TaskView};
 
 /// Information about a checkpoint's tasks beyond what is stored of them.
@@ -21,6 +22,8 @@ pub(crate) struct TasksOf<'a> {
     /// Their step has ended.
     pub(crate) closed: bool,
     pub(crate) document: Option<&'a Document>,
+    /// The wires of that document.
+    pub(crate) wires: &'a Wires,
     /// What they read and decided.
     pub(crate) records: &'a HashMap<String, TaskRecordView>,
 }
@@ -83,6 +86,16 @@ pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
         (TaskStatus::Failed, Some(failure), Some(document)) => not_retried(document, &task.name, failure),
         _ => None,
     };
+    let targets: Vec<String> = task.targets.iter().map(ToString::to_string).collect();
+    let record = known.records.get(&id);
+    let ways = match (status, row.and_then(|row| row.ways.clone())) {
+        (TaskStatus::Done, Some(ways)) => ways,
+        (TaskStatus::Done, None) => {
+            let decisions = record.map(|record| &record.decisions[..]);
+            known.wires.followed(&task.name, &targets, decisions)
+        }
+        _ => Vec::new(),
+    };
     TaskView {
         node: task.name.to_string(),
         status,
@@ -94,7 +107,8 @@ pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
             _ => task.interrupts.iter().map(interrupt_view).collect(),
         },
         result: task.result.as_ref().map(values::view),
-        targets: task.targets.iter().map(ToString::to_string).collect(),
+        targets,
+        ways,
         millis: row.map(|row| row.millis),
         attempts,
         not_retried,
@@ -102,7 +116,7 @@ pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
             TaskState::Ns(ns) => Some(ns.to_string()),
             TaskState::Snapshot(_) => None,
         }),
-        record: known.records.get(&id).cloned(),
+        record: record.cloned(),
         packet: is_packet(task).then(|| values::brief(&task.input)),
         id,
     }

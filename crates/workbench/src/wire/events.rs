@@ -60,6 +60,10 @@ pub enum AppEvent {
         interrupts: Vec<InterruptView>,
         /// Nodes its writes lead to.
         targets: Vec<String>,
+        /// The wires that it followed, when it is done.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(as = "Option<Vec<super::TakenWay>>", optional)]
+        ways: Vec<super::TakenWay>,
         /// Kept from an earlier attempt, not run now.
         cached: bool,
     },

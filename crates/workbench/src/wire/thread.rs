@@ -398,6 +398,10 @@ pub struct TaskView {
     pub result: Option<ValueView>,
     /// Nodes that its writes lead to.
     pub targets: Vec<String>,
+    /// The wires that it followed, when it is done; those to the end too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<TakenWay>>", optional)]
+    pub ways: Vec<TakenWay>,
     /// Milliseconds, when this process saw it run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -472,6 +476,24 @@ pub struct NodeCount {
     pub node: String,
     /// Finished tasks.
     pub runs: u32,
+    /// The last of them failed, and the thread went on along the node's error way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub rerouted: bool,
+}
+
+/// A wire that a task followed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TakenWay {
+    /// To.
+    pub to: String,
+    /// The wire, as interfaces name it: `EDGE`, or `EDGE|PART` where an edge is drawn as several. Absent where it is not
+    /// known which of several it was, or where no wire leads there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub way: Option<String>,
+    /// How often: several packets may be sent along one wire.
+    pub times: u32,
 }
 
 /// An edge that was taken on the way to a checkpoint.
@@ -481,6 +503,10 @@ pub struct EdgeCount {
     pub from: String,
     /// To.
     pub to: String,
+    /// The wire, as in [`TakenWay`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub way: Option<String>,
     /// How often.
     pub times: u32,
 }

@@ -195,6 +195,27 @@ async fn a_withdrawn_question_waits_no_more_and_its_thread_is_paused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_to_another_question_of_the_step_makes_none_younger() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let mut records = desk();
+    records["key:checked"] = json!({"type": "string"});
+    records["node:check"] = json!({"kind": "ask", "config": {"question": "Checked?", "into": "checked"}});
+    let graph = app.draft("Desk", records).await;
+    begin(&mut app, &graph, 40).await;
+    let of = |questions: &[Value], node: &str| {
+        let found = questions.iter().find(|question| question["node"] == node);
+        found.cloned().unwrap()
+    };
+    let before = waiting(&app).await;
+    assert_eq!(before.len(), 2);
+    app.run(answer(&of(&before, "check"), "yes")).await;
+    let after = waiting(&app).await;
+    assert_eq!(after.len(), 1);
+    assert_eq!(of(&after, "review")["since"], of(&before, "review")["since"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn questions_come_in_pages() {
     let dir = tempfile::tempdir().unwrap();
     let mut app = App::open(dir.path()).await;

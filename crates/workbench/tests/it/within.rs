@@ -32,6 +32,78 @@ fn nested(dir: &std::path::Path) -> String {
     write(dir, "outer.json", &outer)
 }
 
+/// A graph of a step, then a nested graph or another step.
+fn level(dir: &std::path::Path, name: &str, first: &str, then: &str, inner: Option<&str>) -> String {
+    let second = match inner {
+        Some(inner) => json!({"kind": "graph", "config": {"graph": inner}}),
+        None => json!({"kind": "assign", "config": {"set": {"n": "1"}}}),
+    };
+    let graph = json!({
+        "format": "superstep/1", "name": name,
+        "state": {"n": {"type": "integer", "reducer": "add"}},
+        "nodes": {first: {"kind": "assign", "config": {"set": {"n": "1"}}}, then: second},
+        "edges": [{"from": "__start__", "to": first}, {"from": first, "to": then}]
+    });
+    write(dir, &format!("{name}.json"), &graph)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_every_level_what_comes_next_is_what_has_not_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    level(dir.path(), "cell", "measure", "opine", None);
+    level(dir.path(), "lane", "light", "cell_check", Some("cell.json"));
+    level(dir.path(), "zone", "heat", "lane_check", Some("lane.json"));
+    let outer = level(dir.path(), "outer", "plan", "zone", Some("zone.json"));
+    let graph = app.ok("graph.open", json!({"path": outer})).await;
+    let mut thread = Value::Null;
+    let mut stood = Vec::new();
+    for _ in 0..4 {
+        let mut step = json!({"graphId": graph["graphId"], "singleStep": true, "stepInto": true,
+            "action": {"type": "input", "input": {"n": 5}}});
+        if !thread.is_null() {
+            step["action"] = json!({"type": "continue"});
+            step["threadId"] = thread;
+        }
+        let (run, _) = app.run(step).await;
+        thread = run["threadId"].clone();
+        let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+        let (mut tasks, mut path) = (snapshot["tasks"].clone(), Vec::new());
+        let mut next = snapshot["next"].clone();
+        while let Some(open) = tasks
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|task| !task["within"].is_null())
+        {
+            let read = json!({"threadId": thread, "ns": open["within"], "limit": 1});
+            let within = app.ok("thread.within", read).await;
+            let Some(newest) = within["steps"].get(0) else {
+                break;
+            };
+            path.push(open["node"].as_str().unwrap().to_owned());
+            next = newest["checkpoint"]["next"].clone();
+            tasks = newest["tasks"].clone();
+        }
+        let states: Vec<&str> = tasks
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|task| task["status"].as_str().unwrap())
+            .collect();
+        stood.push(json!([path.join(" > "), next, states]));
+    }
+    assert_eq!(
+        stood,
+        [
+            json!(["", ["zone"], ["waiting"]]),
+            json!(["zone", ["lane_check"], ["waiting"]]),
+            json!(["zone > lane_check", ["cell_check"], ["waiting"]]),
+            json!(["zone > lane_check > cell_check", ["opine"], ["waiting"]]),
+        ]
+    );
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_goes_into_a_nested_graph_or_over_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -406,4 +478,51 @@ async fn a_run_goes_on_again_from_a_step_of_a_nested_graph() {
     let (run, _) = app.run(request).await;
     assert_eq!(run["status"], "failed", "{run}");
     app.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ways_of_a_nested_graph_are_told_apart_as_those_of_the_outer_one_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let decide = json!({"kind": "assign", "config": {"set": {"n": "1"}}});
+    let edges = |from: &str| {
+        json!([{"from": "__start__", "to": from}, {"id": "r", "from": from, "route": "'no' if state.n > 0 else 'yes'",
+            "paths": {"yes": "__end__", "no": "__end__"}}])
+    };
+    let graph = |name: &str, node: &str, record: &Value| {
+        json!({"format": "superstep/1", "name": name, "state": {"n": {"type": "integer"}},
+            "nodes": {node: record}, "edges": edges(node)})
+    };
+    write(dir.path(), "inner.json", &graph("Inner", "decide", &decide));
+    let work = json!({"kind": "graph", "config": {"graph": "inner.json"}});
+    let outer = write(dir.path(), "outer.json", &graph("Outer", "work", &work));
+    let open = app.ok("graph.open", json!({"path": outer})).await;
+    let begin = json!({"graphId": open["graphId"], "action": {"type": "input", "input": {"n": 0}}});
+    let (run, happened) = app.run(begin).await;
+    assert_eq!(run["status"], "done", "{run}");
+    let snapshot = app
+        .ok("thread.snapshot", json!({"threadId": run["threadId"]}))
+        .await;
+    let of_work: Vec<&Value> = (snapshot["taken"].as_array().unwrap().iter())
+        .filter(|taken| taken["from"] == "work")
+        .collect();
+    let no = json!({"from": "work", "to": "__end__", "way": "r|=no", "times": 1});
+    assert_eq!(of_work, [&no], "and not the other one, which leads there as well");
+    let way = json!([{"to": "__end__", "way": "r|=no", "times": 1}]);
+    let live = happened.iter().find_map(|event| match event {
+        AppEvent::TaskEnded { node, ways, .. } if node == "work" => Some(json!(ways)),
+        _ => None,
+    });
+    assert_eq!(live, Some(way.clone()), "as it happens, too");
+    let task = &snapshot["previousTasks"][0];
+    assert_eq!(task["ways"], way);
+    let read = json!({"threadId": run["threadId"], "ns": task["within"]});
+    let within = app.ok("thread.within", read).await;
+    let steps = within["steps"].as_array().unwrap();
+    let decided = steps.iter().flat_map(|step| step["tasks"].as_array().unwrap());
+    let ways: Vec<&Value> = decided
+        .filter(|task| task["node"] == "decide")
+        .map(|task| &task["ways"])
+        .collect();
+    assert_eq!(ways, [&way]);
 }

@@ -2,7 +2,7 @@
  * A graph as an SVG file: every card, port, line and label where the scene has it, whatever is in view. Made of the
  * scene's geometry and a theme's colours alone, so the size of the graph and the state of the window do not matter.
  */
-import { edgeKey, type NodeOverlay, type Overlay } from "../../debugger/overlay/overlay-model";
+import { IDLE_EDGE, type NodeOverlay, type Overlay, wayOverlay } from "../../debugger/overlay/overlay-model";
 import { disabledOf } from "../../document/disabled";
 import { allPorts } from "../../document/ports";
 import { END, nodeOf, NOTE, START } from "../../document/types";
@@ -133,7 +133,7 @@ class Pen {
     const from = startOf(line, source);
     const to = portOf(target, "in");
     const shape = shapeOf(line, from, to, false);
-    const { times = 0, active = false } = overlay?.edges.get(edgeKey(line.from, line.to)) ?? {};
+    const { times, active } = overlay ? wayOverlay(overlay.edges, line) : IDLE_EDGE;
     const stroke = active ? colours.running : times > 0 ? colours.edgeStrong : colours.edge;
     if (line.form === "each")
       for (const off of [-3, 3])
@@ -210,7 +210,8 @@ class Pen {
     const [start, end] = [portOf(source, "out"), portOf(target, "in")];
     const lane = jumpLane(source, target);
     const path = isBack(start, end) ? detour(start, end, lane.y, lane.inset) : curve(start, end);
-    const taken = (overlay?.edges.get(edgeKey(from, to))?.times ?? 0) > 0;
+    const way = { id: `jump|${from}|${to}`, from, to };
+    const taken = overlay !== null && wayOverlay(overlay.edges, way).times > 0;
     const stroke = taken ? colours.edgeStrong : colours.edge;
     this.lines.push(
       `<path d="${path}" stroke="${stroke}" stroke-width="${taken ? 2.25 : 1.5}" stroke-dasharray="5 4"/>`,
@@ -342,8 +343,8 @@ class Pen {
     const { colours, glyphs } = this.#drawing;
     this.states.add(state);
     const filled = state === "failed" || state === "asking";
-    const own =
-      state === "failed" || state === "asking" || state === "done" ? colours[state] : colours.running;
+    const tone = state === "rerouted" ? "failed" : state;
+    const own = tone === "failed" || tone === "asking" || tone === "done" ? colours[tone] : colours.running;
     if (filled)
       this.cards.push(
         `<rect x="${x}" y="${y}" width="20" height="20" rx="${state === "failed" ? 4 : 10}" fill="${own}"/>`,

@@ -7,6 +7,7 @@ import type { AppEvent } from "../../ipc/bindings/AppEvent";
 import type { FailureView } from "../../ipc/bindings/FailureView";
 import type { InterruptView } from "../../ipc/bindings/InterruptView";
 import type { RunView } from "../../ipc/bindings/RunView";
+import type { TakenWay } from "../../ipc/bindings/TakenWay";
 import type { TaskStatus } from "../../ipc/bindings/TaskStatus";
 import { notRetried } from "./settled";
 
@@ -21,6 +22,7 @@ interface LiveTask {
   readonly failure?: FailureView;
   readonly interrupts: readonly InterruptView[];
   readonly targets: readonly string[];
+  readonly ways?: readonly TakenWay[];
   readonly cached: boolean;
   /** Why it was not tried again, from hosts that say so. */
   readonly notRetried?: string;
@@ -131,6 +133,7 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
           ...(event.failure !== undefined && { failure: event.failure }),
           interrupts: event.interrupts,
           targets: event.targets,
+          ...(event.ways && { ways: event.ways }),
           cached: event.cached,
           ...(notRetried(event) !== undefined && { notRetried: notRetried(event) as string }),
         });

@@ -4,6 +4,7 @@
  * moments of the past, the way there is offered. Stepping out, or that graph's end, leads back.
  */
 import { create } from "zustand";
+import type { EdgeCount } from "../../ipc/bindings/EdgeCount";
 import type { RunView } from "../../ipc/bindings/RunView";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 import type { TaskStatus } from "../../ipc/bindings/TaskStatus";
@@ -12,6 +13,7 @@ import type { WithinStep } from "../../ipc/bindings/WithinStep";
 import { rpc, subscribe } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { isRunning } from "./live";
+import { edgeKey, waysOf } from "./ways";
 import { type RunStore, threadOf, useRuns } from "./runStore";
 import { lastRun } from "./status";
 
@@ -233,15 +235,15 @@ export function asSnapshot(threadId: string, steps: readonly WithinStep[]): Snap
   const [newest, ...older] = steps;
   if (!newest) return undefined;
   const runs = new Map<string, number>();
-  const taken = new Map<string, { from: string; to: string; times: number }>();
+  const taken = new Map<string, EdgeCount>();
   for (const { tasks } of older) {
-    for (const { node, status, targets } of tasks) {
+    for (const task of tasks) {
+      const { node, status } = task;
       if (status !== "done") continue;
       runs.set(node, (runs.get(node) ?? 0) + 1);
-      for (const to of targets) {
-        const key = `${node}\u0000${to}`;
-        const known = taken.get(key) ?? { from: node, to, times: 0 };
-        taken.set(key, { ...known, times: known.times + 1 });
+      for (const { times, ...way } of waysOf(task)) {
+        const key = way.way ?? edgeKey(node, way.to);
+        taken.set(key, { from: node, ...way, times: (taken.get(key)?.times ?? 0) + times });
       }
     }
   }

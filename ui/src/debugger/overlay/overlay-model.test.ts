@@ -3,7 +3,7 @@ import type { AppEvent } from "../../ipc/bindings/AppEvent";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import { foldEvents, type LiveThread } from "../model/live";
-import { computeOverlay, edgeKey, IDLE_NODE, keepIdentities, mostUrgent } from "./overlay-model";
+import { computeOverlay, edgeKey, IDLE_NODE, keepIdentities, mostUrgent, wayOverlay } from "./overlay-model";
 
 const task = (id: string, node: string, more: Partial<TaskView> = {}): TaskView => ({
   id,
@@ -84,6 +84,74 @@ describe("the overlay of a moment", () => {
     const { nodes, edges } = computeOverlay({ ...at, live: live(started("tb", "b", 2)) });
     expect(nodes.get("b")?.state).toBe("running");
     expect(edges.get(edgeKey("a", "b"))?.active).toBe(true);
+  });
+
+  it("tells two wires between the same nodes apart, where the run recorded which it followed", () => {
+    const approve = { id: "r|=approve", from: "a", to: "b" };
+    const reject = { id: "r|=reject", from: "a", to: "b" };
+    const recorded = snapshot({
+      taken: [{ from: "a", to: "b", way: "r|=approve", times: 2 }],
+      previousTasks: [
+        task("ta", "a", {
+          status: "done",
+          targets: ["b"],
+          ways: [{ to: "b", way: "r|=approve", times: 1 }],
+        }),
+      ],
+    });
+    const thread = live(started("tb", "b", 2));
+    const at = { snapshot: recorded, snapshotEra: thread.era, live: thread, now: true, breakpoints: [] };
+    const { edges } = computeOverlay(at);
+    expect(wayOverlay(edges, approve)).toEqual({ times: 2, active: true });
+    expect(wayOverlay(edges, reject)).toEqual({ times: 0, active: false });
+    // An older record does not say which: it may have been either.
+    const older = computeOverlay({ snapshot: snapshot(), now: true, breakpoints: [] }).edges;
+    expect([wayOverlay(older, approve).times, wayOverlay(older, reject).times]).toEqual([1, 1]);
+    // Both: what was recorded adds to what was left open.
+    const mixed = computeOverlay({
+      snapshot: snapshot({ taken: [...recorded.taken, { from: "a", to: "b", times: 1 }] }),
+      now: true,
+      breakpoints: [],
+    }).edges;
+    expect([wayOverlay(mixed, approve).times, wayOverlay(mixed, reject).times]).toEqual([3, 1]);
+  });
+
+  it("counts the wires of live tasks, those to the end too", () => {
+    const way = { to: "__end__", way: "r|=reject", times: 1 };
+    const thread = live(started("tb", "b", 2), ended("tb", "b", 2, { ways: [way] }));
+    const { edges } = computeOverlay({
+      snapshot: snapshot(),
+      snapshotEra: thread.era,
+      live: thread,
+      now: true,
+      breakpoints: [],
+    });
+    expect(wayOverlay(edges, { id: "r|=reject", from: "b", to: "__end__" }).times).toBe(1);
+    expect(wayOverlay(edges, { id: "r|=approve", from: "b", to: "__end__" }).times).toBe(0);
+  });
+
+  it("marks a node that failed and led on by its error way as neither done nor failed", () => {
+    const visits = [{ node: "a", runs: 1, rerouted: true }];
+    const past = computeOverlay({ snapshot: snapshot({ visits }), now: false, breakpoints: [] });
+    expect(past.nodes.get("a")).toMatchObject({ state: "rerouted", runs: 1 });
+    // Before the snapshot has caught up.
+    const thread = live(
+      started("tb", "b", 2),
+      ended("tb", "b", 2, { status: "failed", error: "CodeError('no')" }),
+      started("tc", "c", 3),
+    );
+    const at = { snapshotEra: thread.era, live: thread, now: true, breakpoints: [] };
+    expect(computeOverlay({ ...at, snapshot: snapshot() }).nodes.get("b")?.state).toBe("rerouted");
+    // It came there again, and did its work.
+    const again = live(started("ta2", "a", 2), ended("ta2", "a", 2, { targets: ["b"] }));
+    const nodes = computeOverlay({
+      snapshot: snapshot({ visits, next: ["a"], tasks: [] }),
+      snapshotEra: again.era,
+      live: again,
+      now: true,
+      breakpoints: [],
+    }).nodes;
+    expect(nodes.get("a")).toMatchObject({ state: "done", runs: 2 });
   });
 
   it("counts on past the snapshot, once per task", () => {

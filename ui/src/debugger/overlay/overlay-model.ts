@@ -4,11 +4,16 @@
  */
 import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
+import type { TakenWay } from "../../ipc/bindings/TakenWay";
 import type { TaskStatus } from "../../ipc/bindings/TaskStatus";
 import { readableError } from "../parts/format";
 import type { LiveThread } from "../model/live";
+import { edgeKey, waysOf } from "../model/ways";
 
-type NodeState = "idle" | "next" | "waiting" | "running" | "done" | "failed" | "asking";
+export { edgeKey } from "../model/ways";
+
+/** `rerouted`: it failed, and the run went on along its error way. */
+type NodeState = "idle" | "next" | "waiting" | "running" | "done" | "rerouted" | "failed" | "asking";
 
 export interface NodeOverlay {
   readonly state: NodeState;
@@ -34,7 +39,23 @@ export interface Overlay {
 export const IDLE_NODE: NodeOverlay = { state: "idle", runs: 0, breakBefore: false, breakAfter: false };
 export const IDLE_EDGE: EdgeOverlay = { times: 0, active: false };
 
-export const edgeKey = (from: string, to: string): string => `${from}\u0000${to}`;
+/** A line of the canvas: a wire by its own id, or a way that no wire is drawn for. */
+export interface WayDrawn {
+  readonly id?: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * What is known of a line. Where a run recorded which wire it followed, only that one was taken; what an older one leaves
+ * open counts for every wire between the two nodes.
+ */
+export function wayOverlay(edges: ReadonlyMap<string, EdgeOverlay>, way: WayDrawn): EdgeOverlay {
+  const own = way.id === undefined ? undefined : edges.get(way.id);
+  const open = edges.get(edgeKey(way.from, way.to));
+  if (!own || !open) return own ?? open ?? IDLE_EDGE;
+  return { times: own.times + open.times, active: own.active || open.active };
+}
 
 export interface Moment {
   readonly snapshot?: SnapshotView;
@@ -52,11 +73,12 @@ export interface Moment {
 const RANK: Record<NodeState, number> = {
   idle: 0,
   done: 1,
-  next: 2,
-  waiting: 3,
-  asking: 4,
-  running: 5,
-  failed: 6,
+  rerouted: 2,
+  next: 3,
+  waiting: 4,
+  asking: 5,
+  running: 6,
+  failed: 7,
 };
 
 /** Of some nodes, the one that most wants attention. */
@@ -88,7 +110,7 @@ interface Task {
   status: TaskStatus;
   millis?: number;
   error?: string;
-  targets: readonly string[];
+  ways: readonly TakenWay[];
   /** Counted among the snapshot's visits and taken edges: those of "now" include what the open step has finished. */
   counted?: boolean;
 }
@@ -104,8 +126,8 @@ export function computeOverlay(moment: Moment): Overlay {
     if (!found) nodes.set(id, (found = { ...IDLE_NODE }));
     return found;
   };
-  const edge = (from: string, to: string): MutableEdge => {
-    const key = edgeKey(from, to);
+  const edge = (from: string, { to, way }: Pick<TakenWay, "to" | "way">): MutableEdge => {
+    const key = way ?? edgeKey(from, to);
     let found = edges.get(key);
     if (!found) edges.set(key, (found = { ...IDLE_EDGE }));
     return found;
@@ -118,9 +140,9 @@ export function computeOverlay(moment: Moment): Overlay {
   for (const visit of snapshot?.visits ?? []) {
     const found = node(visit.node);
     found.runs = visit.runs;
-    if (visit.runs > 0) found.state = "done";
+    if (visit.runs > 0) found.state = visit.rerouted ? "rerouted" : "done";
   }
-  for (const taken of snapshot?.taken ?? []) edge(taken.from, taken.to).times = taken.times;
+  for (const taken of snapshot?.taken ?? []) edge(taken.from, taken).times += taken.times;
   for (const task of snapshot?.previousTasks ?? []) {
     if (task.millis !== undefined) node(task.node).millis = task.millis;
   }
@@ -143,7 +165,7 @@ export function computeOverlay(moment: Moment): Overlay {
       status: task.status,
       ...(task.millis !== undefined && { millis: task.millis }),
       ...(task.error !== undefined && { error: task.error }),
-      targets: task.targets,
+      ways: waysOf(task),
       counted: counted.has(task.id),
     });
   }
@@ -157,7 +179,7 @@ export function computeOverlay(moment: Moment): Overlay {
       ...(task.startedAt !== undefined &&
         task.endedAt !== undefined && { millis: Math.max(0, task.endedAt - task.startedAt) }),
       ...(task.error !== undefined && { error: task.error }),
-      targets: task.targets,
+      ways: waysOf(task),
       counted: counted.has(task.id),
     });
   }
@@ -174,8 +196,10 @@ export function computeOverlay(moment: Moment): Overlay {
       if (now) {
         if (!task.counted) {
           node(task.node).runs += 1;
-          for (const target of task.targets) edge(task.node, target).times += 1;
+          for (const way of task.ways) edge(task.node, way).times += way.times;
         }
+        const found = node(task.node);
+        if (found.state === "rerouted") found.state = "done";
         raise(task.node, "done");
       } else {
         // In the past, a task that went on to finish is simply what comes next.
@@ -185,6 +209,9 @@ export function computeOverlay(moment: Moment): Overlay {
       if (current) {
         raise(task.node, "failed");
         if (task.error !== undefined) node(task.node).error = readableError(task.error);
+      } else if (now && task.step >= baseStep) {
+        // The run has gone on since, which the snapshot does not know yet.
+        raise(task.node, "rerouted");
       }
     } else if (task.status === "asking") {
       if (current) raise(task.node, "asking");
@@ -207,20 +234,21 @@ export function computeOverlay(moment: Moment): Overlay {
   }
 
   if (running) {
-    const mark = (from: string, targets: readonly string[]) => {
-      for (const target of targets) if (runningNodes.has(target)) edge(from, target).active = true;
+    const mark = (task: Parameters<typeof waysOf>[0] & { readonly node: string }) => {
+      for (const way of waysOf(task)) if (runningNodes.has(way.to)) edge(task.node, way).active = true;
     };
     if (trusted && currentStep === baseStep + 1) {
-      for (const task of snapshot?.previousTasks ?? []) mark(task.node, task.targets);
+      for (const task of snapshot?.previousTasks ?? []) mark(task);
     }
     for (const task of live?.tasks.values() ?? []) {
-      if (task.step === currentStep - 1 && task.status === "done") mark(task.node, task.targets);
+      if (task.step === currentStep - 1 && task.status === "done") mark(task);
     }
     if (runningNodes.size > 0) {
       // What the start leads to has no task before it.
-      for (const [key, value] of edges) {
-        const [from, to] = key.split("\u0000") as [string, string];
-        if (from === "__start__" && runningNodes.has(to) && node(to).runs === 0) value.active = true;
+      for (const taken of snapshot?.taken ?? []) {
+        const { from, to } = taken;
+        if (from === "__start__" && runningNodes.has(to) && node(to).runs === 0)
+          edge(from, taken).active = true;
       }
     }
     for (const [id, text] of live?.text ?? []) if (runningNodes.has(id)) node(id).text = text;

@@ -2,18 +2,19 @@
  * The canvas's door to the debugger: what to draw over each node and edge for the moment under the cursor. Computed once
  * per frame for all nodes; each hook wakes only when its own node or edge has changed.
  */
-import { useCallback, useSyncExternalStore } from "react";
+import { useCallback, useMemo, useSyncExternalStore } from "react";
 import { useSession } from "../../state/session";
 import {
   computeOverlay,
   edgeKey,
   type EdgeOverlay,
-  IDLE_EDGE,
   IDLE_NODE,
   keepIdentities,
   mostUrgent,
   type NodeOverlay,
   type Overlay,
+  wayOverlay,
+  type WayDrawn,
 } from "./overlay-model";
 import { currentBreakpoints, followBreakpoints, onBreakpoints } from "../run/breakpoints";
 import { ensureStarted } from "../model/connect";
@@ -21,6 +22,7 @@ import { statusOf } from "../model/status";
 import { useRuns } from "../model/runStore";
 
 export type { EdgeOverlay, NodeOverlay } from "./overlay-model";
+export { wayOverlay } from "./overlay-model";
 
 let overlay: Overlay = { nodes: new Map(), edges: new Map() };
 /** The edges of the overlay in which one of them changed last. */
@@ -123,18 +125,16 @@ export const urgentOverlay = (ids: readonly string[]): NodeOverlay =>
   mostUrgent(ids.map((id) => overlay.nodes.get(id) ?? IDLE_NODE));
 
 /** What is drawn over a line that stands for several edges: all that was taken of them. */
-export function useMergedOverlay(
-  edges: readonly { readonly from: string; readonly to: string }[],
-): EdgeOverlay {
+export function useMergedOverlay(ways: readonly WayDrawn[]): EdgeOverlay {
   const subscribe = useCallback(
     (listener: () => void) => {
-      const stops = edges.map(({ from, to }) => listen(edgeListeners, edgeKey(from, to), listener));
+      const stops = ways.flatMap((way) => listenWay(way, listener));
       return () => stops.forEach((stop) => stop());
     },
-    [edges],
+    [ways],
   );
   const sum = () => {
-    const found = edges.map(({ from, to }) => overlay.edges.get(edgeKey(from, to)) ?? IDLE_EDGE);
+    const found = ways.map((way) => wayOverlay(overlay.edges, way));
     const times = found.reduce((all, each) => all + each.times, 0);
     return found.some(({ active }) => active) ? -1 - times : times;
   };
@@ -142,11 +142,16 @@ export function useMergedOverlay(
   return { times: all < 0 ? -1 - all : all, active: all < 0 };
 }
 
-/** How often the edge between two nodes was taken on the way to the moment, and whether it leads to what runs now. */
-export function useEdgeOverlay(from: string, to: string): EdgeOverlay {
-  const key = edgeKey(from, to);
-  const subscribe = useCallback((listener: () => void) => listen(edgeListeners, key, listener), [key]);
-  return useSyncExternalStore(subscribe, () => overlay.edges.get(key) ?? IDLE_EDGE);
+function listenWay({ id, from, to }: WayDrawn, listener: () => void): (() => void)[] {
+  const stops = [listen(edgeListeners, edgeKey(from, to), listener)];
+  if (id !== undefined) stops.push(listen(edgeListeners, id, listener));
+  return stops;
+}
+
+/** How often a line was followed on the way to the moment, and whether it leads to what runs now. */
+export function useWayOverlay({ id, from, to }: WayDrawn): EdgeOverlay {
+  const ways = useMemo(() => [{ from, to, ...(id !== undefined && { id }) }], [id, from, to]);
+  return useMergedOverlay(ways);
 }
 
 const listenAll = (listener: () => void): (() => void) => {

@@ -5,6 +5,7 @@ import {
   CirclePause,
   CircleStop,
   CircleX,
+  CornerDownRight,
   LoaderCircle,
   Unplug,
   type LucideIcon,
@@ -16,7 +17,8 @@ import { t, type TextKey } from "../../lib/texts";
 
 /** `unknown`: it ran when the host last answered. */
 export type ShownStatus = RunStatus | "unknown";
-export type AnyStatus = ShownStatus | TaskStatus;
+/** `rerouted`: it failed, and the run went on along its error way. */
+export type AnyStatus = ShownStatus | TaskStatus | "rerouted";
 
 const LOOK: Record<AnyStatus, { icon: LucideIcon; color: string; text: TextKey }> = {
   running: { icon: LoaderCircle, color: "text-running", text: "debug.status.running" },
@@ -24,6 +26,7 @@ const LOOK: Record<AnyStatus, { icon: LucideIcon; color: string; text: TextKey }
   asking: { icon: MessageCircleQuestionMark, color: "text-asking", text: "debug.status.asking" },
   paused: { icon: CirclePause, color: "text-paused", text: "debug.status.paused" },
   failed: { icon: CircleX, color: "text-failed", text: "debug.status.failed" },
+  rerouted: { icon: CornerDownRight, color: "text-failed", text: "canvas.state.rerouted" },
   stopped: { icon: CircleStop, color: "text-text-2", text: "debug.status.stopped" },
   unknown: { icon: Unplug, color: "text-text-2", text: "debug.status.unknown" },
   waiting: { icon: CircleDashed, color: "text-text-3", text: "debug.status.waiting" },

@@ -7,6 +7,7 @@ import type { FailureView } from "./FailureView";
 import type { InterruptView } from "./InterruptView";
 import type { Pins } from "./Pins";
 import type { RunView } from "./RunView";
+import type { TakenWay } from "./TakenWay";
 import type { TaskStatus } from "./TaskStatus";
 import type { ThreadView } from "./ThreadView";
 import type { TokenPiece } from "./TokenPiece";
@@ -84,6 +85,10 @@ interrupts: Array<InterruptView>,
  * Nodes its writes lead to.
  */
 targets: Array<string>, 
+/**
+ * The wires that it followed, when it is done.
+ */
+ways?: Array<TakenWay>, 
 /**
  * Kept from an earlier attempt, not run now.
  */

@@ -13,6 +13,10 @@ from: string,
  */
 to: string, 
 /**
+ * The wire, as in [`TakenWay`].
+ */
+way?: string, 
+/**
  * How often.
  */
 times: number, };

@@ -11,4 +11,8 @@ node: string,
 /**
  * Finished tasks.
  */
-runs: number, };
+runs: number, 
+/**
+ * The last of them failed, and the thread went on along the node's error way.
+ */
+rerouted?: boolean, };

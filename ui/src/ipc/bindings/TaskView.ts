@@ -2,6 +2,7 @@
 import type { AttemptView } from "./AttemptView";
 import type { FailureView } from "./FailureView";
 import type { InterruptView } from "./InterruptView";
+import type { TakenWay } from "./TakenWay";
 import type { TaskRecordView } from "./TaskRecordView";
 import type { TaskStatus } from "./TaskStatus";
 import type { ValueView } from "./ValueView";
@@ -42,6 +43,10 @@ result?: ValueView,
  * Nodes that its writes lead to.
  */
 targets: Array<string>, 
+/**
+ * The wires that it followed, when it is done; those to the end too.
+ */
+ways?: Array<TakenWay>, 
 /**
  * Milliseconds, when this process saw it run.
  */

@@ -161,6 +161,7 @@ export const shell = {
   "canvas.state.waiting": "Queued",
   "canvas.state.running": "Running",
   "canvas.state.done": "Done",
+  "canvas.state.rerouted": "Failed; went on along the error way",
   "canvas.state.failed": "Failed",
   "canvas.state.asking": "Waiting for your answer",
   "canvas.break.before": "Stop before this node",

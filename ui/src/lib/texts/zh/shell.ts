@@ -161,6 +161,7 @@ export const shell: Record<keyof typeof english, string> = {
   "canvas.state.waiting": "排队中",
   "canvas.state.running": "运行中",
   "canvas.state.done": "已完成",
+  "canvas.state.rerouted": "失败；已沿错误路径继续",
   "canvas.state.failed": "失败",
   "canvas.state.asking": "等待你的回答",
   "canvas.break.before": "在此节点前停止",
