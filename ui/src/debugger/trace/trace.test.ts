@@ -83,7 +83,22 @@ describe("the tree of a trace", () => {
       ["wait", 50, 150],
       ["attempt", 150, 300],
     ]);
-    expect(tried?.bars.map((bar) => bar.tone)).toEqual(["failed", "wait", "work"]);
+    expect(
+      tried?.bars.map((bar) => bar.tone),
+      "it succeeded in the end",
+    ).toEqual(["tried", "wait", "work"]);
+    const gaveUp = traceTree(
+      RUNS,
+      SPANS.map((one) => (one.taskId === "w2" ? { ...one, end: "failed" } : one)),
+      NODES,
+      0,
+    );
+    const last = gaveUp[0]?.children[0]?.children.find((node) => node.span?.taskId === "w2");
+    expect(last?.bars.map((bar) => bar.tone)).toEqual(["failed", "wait", "failed"]);
+    const work = top?.children[0];
+    expect([(work?.to ?? 0) - (work?.from ?? 0), work?.millis], "together, and from first to last").toEqual([
+      300, 480,
+    ]);
     expect(tried?.children[0]?.error).toBe("E('no')");
   });
 
@@ -289,7 +304,7 @@ describe("waits for a place", () => {
     expect([task?.millis, task?.waited]).toEqual([250, 150]);
     expect(task?.bars.map(({ from, to, tone }) => [from - T0, to - T0, tone])).toEqual([
       [0, 100, "queued"],
-      [100, 200, "failed"],
+      [100, 200, "tried"],
       [200, 250, "wait"],
       [250, 300, "queued"],
       [300, 400, "work"],

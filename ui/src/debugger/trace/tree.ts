@@ -15,8 +15,8 @@ type TraceKind = "run" | "pause" | "step" | "node" | "task" | "attempt" | "wait"
 export interface Bar {
   readonly from: number;
   readonly to: number;
-  /** `queued` waited for a place, `wait` for the next attempt. */
-  readonly tone: "work" | "failed" | "asking" | "left" | "running" | "wait" | "model" | "queued";
+  /** `queued` waited for a place, `wait` for the next attempt; `tried` failed, and its task went on to another attempt. */
+  readonly tone: "work" | "failed" | "tried" | "asking" | "left" | "running" | "wait" | "model" | "queued";
   /** It is on the critical path. */
   readonly critical?: boolean;
 }
@@ -179,7 +179,7 @@ function attemptNodes(span: Span): readonly TraceNode[] {
       waited: 0,
       critical: false,
       tasks: 0,
-      failed: tone === "failed" ? 1 : 0,
+      failed: error === undefined ? 0 : 1,
       retries: 0,
       bars: apart(span, { from, to, tone }),
       ...(error !== undefined && { error }),
@@ -188,7 +188,7 @@ function attemptNodes(span: Span): readonly TraceNode[] {
     });
   let from = span.started;
   for (const one of failed) {
-    part("attempt", one.attempt, from, one.ended, "failed", one.error);
+    part("attempt", one.attempt, from, one.ended, span.end === "failed" ? "failed" : "tried", one.error);
     from = one.ended;
     if (one.waitMillis !== undefined && one.waitMillis > 0) {
       const to = Math.min(one.ended + one.waitMillis, span.ended);

@@ -17,6 +17,7 @@ export const WIDE = "hidden @2xl:block";
 const TONES: Record<Bar["tone"], string> = {
   work: "fill-done",
   failed: "fill-failed",
+  tried: "fill-paused",
   asking: "fill-asking",
   left: "fill-text-3",
   running: "fill-running",
@@ -97,14 +98,18 @@ export const Row = memo(function Row({
   const gap = node.kind === "pause" || node.kind === "wait";
   const Arrow = open ? ChevronDown : ChevronRight;
   const marks = faded || node.critical;
+  // The tasks of a group worked at the same time: their sum says nothing of how long it took.
+  const span = node.to - node.from;
+  const isGroup = node.kind !== "task" && node.kind !== "run" && node.tasks > 1;
   const details = [
+    isGroup && t("trace.span", { time: timeOf(span) }),
     node.waited >= 1 && t("trace.waited", { time: timeOf(node.waited) }),
     node.kind === "task" && node.retries > 0 && tn("trace.retriesOne", "trace.retries", node.retries),
     node.kind !== "task" && node.tasks > 1 && node.failed > 0 && t("trace.failed", { n: node.failed }),
   ].filter((text) => text !== false);
   const title = [
     label,
-    timeOf(node.millis),
+    isGroup ? t("trace.spanTitle", { time: timeOf(span), sum: timeOf(node.millis) }) : timeOf(node.millis),
     node.waited >= 1 ? t("trace.waitedTitle", { time: timeOf(node.waited) }) : "",
     node.error === undefined ? "" : readableError(node.error),
   ]

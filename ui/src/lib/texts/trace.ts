@@ -35,6 +35,8 @@ export const trace = {
   "trace.incomplete": "{cost} + ?",
   "trace.unpricedOne": "incomplete: {n} model call has no price",
   "trace.unpriced": "incomplete: {n} model calls have no price",
+  "trace.span": "over {time}",
+  "trace.spanTitle": "Over {time}; tasks together {sum}",
   "trace.waited": "waited {time}",
   "trace.waitedTitle": "Waited {time} for a free slot",
   "trace.column.waited": "Waited",

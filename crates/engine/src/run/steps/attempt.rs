@@ -116,6 +116,14 @@ async fn report_waited(context: &NodeContext, waited: Duration) {
     context.shared().emitter.send_if(StreamMode::Waits, event).await;
 }
 
+impl NodeContext {
+    /// Reports that the task has waited for something that others held, a worker process for example: traces do not take
+    /// that time for work. It ends now.
+    pub async fn report_waited(&self, waited: Duration) {
+        report_waited(self, waited).await;
+    }
+}
+
 /// Makes one attempt, within its time limit.
 async fn once<F: Future<Output = TaskOutcome>>(
     rules: &Rules,

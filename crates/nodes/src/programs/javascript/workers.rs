@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 use superstep::{NodeContext, NodeError, Value};
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot};
+use tokio::sync::{AcquireError, Semaphore, SemaphorePermit, mpsc, oneshot};
 
 use super::inputs::Argument;
 use super::machine::{self, Program as Running, ProgramLine, Received, returned};
@@ -97,7 +97,7 @@ impl Workers {
         let (tell, notices) = mpsc::unbounded_channel();
         let tell = move |notice| drop(tell.send(notice));
         let serve = requests::serve(context, owner, state.as_ref(), inbox, tell, lost);
-        let drive = self.drive(&call, notices, events);
+        let drive = self.drive(context, &call, notices, events);
         let (mut serve, mut drive) = (std::pin::pin!(serve), std::pin::pin!(drive));
         // Dropped before its end, `drive` kills the process.
         tokio::select! {
@@ -109,6 +109,7 @@ impl Workers {
 
     async fn drive(
         self: &Arc<Self>,
+        context: &NodeContext,
         call: &JavaScriptCall,
         mut notices: mpsc::UnboundedReceiver<Notice>,
         events: mpsc::Sender<JsEvent>,
@@ -118,6 +119,9 @@ impl Workers {
                 Ok(lease) => lease,
                 Err(error) => break Err(error),
             };
+            if !place.waited.is_zero() {
+                context.report_waited(place.waited).await;
+            }
             match worker.run(call, &mut notices, &events).await {
                 Ok(end) => {
                     place.give_back(worker);
@@ -131,14 +135,25 @@ impl Workers {
         let _ = events.send(Event::Ended(end)).await;
     }
 
+    /// Waits until a process may be used, and returns how long that took.
+    async fn permit(&self) -> Result<(SemaphorePermit<'_>, Duration), AcquireError> {
+        if let Ok(permit) = self.most.try_acquire() {
+            return Ok((permit, Duration::ZERO));
+        }
+        let began = Instant::now();
+        let permit = self.most.acquire().await?;
+        Ok((permit, began.elapsed()))
+    }
+
     /// Leases a process for one call.
     async fn lease(self: &Arc<Self>) -> Result<(JavaScriptWorker, WorkerLease<'_>), CodeError> {
         let failed = |cause: &dyn std::fmt::Display| {
             CodeError::Machine(format!("its worker process cannot be started: {cause}"))
         };
-        let permit = self.most.acquire().await.map_err(|error| failed(&error))?;
-        let place = WorkerLease {
+        let (permit, waited) = self.permit().await.map_err(|error| failed(&error))?;
+        let mut place = WorkerLease {
             workers: self,
+            waited,
             _permit: permit,
         };
         let runtime = Handle::current().id();
@@ -159,11 +174,15 @@ impl Workers {
                 false => (Some(ProcessCount::new(&pool.live)), None),
             }
         };
-        if let Some(waiting) = waiting
-            && let Ok(Ok(worker)) = tokio::time::timeout(PATIENCE, waiting).await
-            && worker.is_of(runtime)
-        {
-            return Ok((worker, place));
+        if let Some(waiting) = waiting {
+            let began = Instant::now();
+            let given = tokio::time::timeout(PATIENCE, waiting).await;
+            place.waited += began.elapsed();
+            if let Ok(Ok(worker)) = given
+                && worker.is_of(runtime)
+            {
+                return Ok((worker, place));
+            }
         }
         let count = count.unwrap_or_else(|| ProcessCount::new(&self.pool().live));
         let program = self.program.as_ref().ok_or_else(|| failed(&"no program"))?;
@@ -220,6 +239,8 @@ impl Drop for ProcessCount {
 /// Leave to use a process for one call.
 struct WorkerLease<'a> {
     workers: &'a Arc<Workers>,
+    /// How long it took until others gave it up.
+    waited: Duration,
     _permit: SemaphorePermit<'a>,
 }
 
@@ -354,5 +375,19 @@ mod tests {
         assert_eq!(live.load(Ordering::Relaxed), processors());
         drop(busy);
         assert_eq!(live.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn a_call_knows_how_long_it_waited_for_others() {
+        let workers = Arc::new(Workers::new(None));
+        let all = u32::try_from(MOST).unwrap();
+        let held = workers.most.acquire_many(all).await.unwrap();
+        let mut lease = pin!(workers.permit());
+        assert!(futures::poll!(lease.as_mut()).is_pending());
+        drop(held);
+        let (_permit, waited) = lease.await.unwrap();
+        assert!(!waited.is_zero());
+        let (_other, waited) = workers.permit().await.unwrap();
+        assert!(waited.is_zero(), "nobody was before it");
     }
 }

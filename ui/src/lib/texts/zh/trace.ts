@@ -36,6 +36,8 @@ export const trace: Record<keyof typeof english, string> = {
   "trace.incomplete": "{cost} + ?",
   "trace.unpricedOne": "不完整：{n} 次模型调用没有价格",
   "trace.unpriced": "不完整：{n} 次模型调用没有价格",
+  "trace.span": "历时 {time}",
+  "trace.spanTitle": "历时 {time}；各任务合计 {sum}",
   "trace.waited": "等待了 {time}",
   "trace.waitedTitle": "等待并发名额 {time}",
   "trace.column.waited": "等待",
