@@ -281,6 +281,15 @@ async fn a_retry_stops_only_where_its_condition_holds() {
         "`flaky` would be tried again after: ConnectionError: nobody is there"
     );
     assert_eq!((calls.of("quick"), calls.of("flaky")), (1, 2));
+    // It would be tried again: nothing has failed.
+    let snapshot = graph.get_state(&StateRef::live("1")).await.unwrap();
+    let flaky = snapshot.tasks.iter().find(|task| &*task.name == "flaky").unwrap();
+    assert_eq!((&flaky.error, &flaky.result), (&None, &None));
+    assert_eq!(
+        snapshot.checkpoint.unwrap().failed,
+        0,
+        "the thread stands as paused"
+    );
     let result = run_with(&graph, Input::Continue, vec![]).await;
     assert_eq!(result.status, RunStatus::Done);
     assert_eq!((calls.of("quick"), calls.of("flaky")), (1, 4));

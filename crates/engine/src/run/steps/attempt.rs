@@ -56,10 +56,10 @@ pub(crate) async fn run<F: Future<Output = TaskOutcome>>(
             .policy(failure)
             .and_then(|policy| policy.next_wait(failed, failure))
         {
+            report_failed(&context, failed, failure, Some(wait)).await;
             if breaks_before_retry(&context, failed, failure).await {
                 return outcome;
             }
-            report_failed(&context, failed, failure, Some(wait)).await;
             tracing::info!(%node, attempt = failed, ?wait, "attempt failed, trying again: {failure}");
             tokio::time::sleep(wait).await;
             context = context.for_attempt(failed + 1, None);

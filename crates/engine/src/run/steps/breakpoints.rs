@@ -434,13 +434,10 @@ impl Loop {
         Ok(stopped)
     }
 
-    /// Returns whether a breakpoint stops the run at this failure.
-    pub(super) async fn breaks_at_failure(&self, place: usize, failure: &Failure) -> bool {
-        if self.breakpoints.is_none() {
-            return false;
-        }
+    /// Returns whether a breakpoint stopped a task before its next attempt: then it has not failed.
+    pub(super) fn stopped_before_retry(&self, place: usize) -> bool {
         let task = &self.open.tasks[place];
-        if task.is_call() || task.is_start() {
+        if self.breakpoints.is_none() || task.is_call() || task.is_start() {
             return false;
         }
         let retry = {
@@ -450,9 +447,21 @@ impl Loop {
                 .position(|hit| hit.task_id.as_ref() == Some(task.id()));
             found.map(|found| retries.remove(found))
         };
+        let stopped = retry.is_some();
         if let Some(hit) = retry {
             self.setup.shared.hits.stop(hit);
-            return true;
+        }
+        stopped
+    }
+
+    /// Returns whether a breakpoint stops the run at this failure.
+    pub(super) async fn breaks_at_failure(&self, place: usize, failure: &Failure) -> bool {
+        if self.breakpoints.is_none() {
+            return false;
+        }
+        let task = &self.open.tasks[place];
+        if task.is_call() || task.is_start() {
+            return false;
         }
         let text = cut(failure.to_string(), 200);
         self.ask_breakpoints(self.progress.step, |_, _, _, breakpoint| {

@@ -25,7 +25,7 @@ pub(super) struct TaskConclusion {
     answered: bool,
     /// The task's own writes count.
     done: bool,
-    /// The task failed at a breakpoint: the step stays open.
+    /// The task failed at a breakpoint, or stopped before its next attempt: the step stays open.
     pub(super) stops: bool,
     pub(super) interrupts: Vec<Interrupt>,
     pub(super) failure: Option<Failure>,
@@ -205,7 +205,10 @@ impl Loop {
 
     /// Returns whether the end of a task is emitted: somebody reads it, and no caller shows it as its own.
     pub(super) fn is_shown(&mut self, place: usize, conclusion: &TaskConclusion) -> bool {
-        !self.open.tasks[place].is_start()
+        // What stops before its next attempt has not ended.
+        let has_ended = !conclusion.stops || conclusion.failure.is_some();
+        has_ended
+            && !self.open.tasks[place].is_start()
             && !self.is_shown_by_caller(place, conclusion)
             && self.shows(&conclusion.interrupts)
     }

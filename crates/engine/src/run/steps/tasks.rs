@@ -255,6 +255,10 @@ impl Loop {
                     self.note_question(place, &conclusion.interrupts).await;
                 }
             }
+            End::Failed(_) if self.stopped_before_retry(place) => {
+                ended.stopped = true;
+                conclusion.stops = true;
+            }
             End::Failed(reason) => {
                 conclusion.stops = self.breaks_at_failure(place, &reason).await;
                 self.failed(place, &writes, reason, &mut conclusion, ended);
