@@ -18,7 +18,7 @@ use crate::confirm::confirm_deletion;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::input::{Answered, context, given, no_input};
-use crate::listing::{Row, absolute, word};
+use crate::listing::{GraphFilter, Row, word};
 use crate::out::{self, quoted};
 use crate::place::{self, Store, program_of};
 use crate::progress::json;
@@ -128,14 +128,21 @@ impl Handover {
             request["search"] = search.as_str().into();
         }
         request["labels"] = serde_json::to_value(args.labels()).unwrap_or_default();
-        let graph = args.graph.as_deref().map(absolute);
+        let graph = match &args.graph {
+            Some(graph) => {
+                let has = async |wanted| self.has_thread_of(wanted).await;
+                Some(GraphFilter::read(graph, has).await?)
+            }
+            None => None,
+        };
         let (mut rows, mut begun) = (Vec::new(), args.after.is_none());
         let most = args.limit.map_or(usize::MAX, Into::into);
         loop {
             let page: ThreadList = self.ask("thread.list", request.clone()).await?;
             for view in page.threads {
                 let is_last = args.after.as_ref() == Some(&view.thread_id);
-                if begun && (graph.is_none() || view.graph_path == graph) {
+                let fits = |graph: &GraphFilter| graph.fits(view.graph_path.as_deref(), &view.graph_name);
+                if begun && graph.as_ref().is_none_or(fits) {
                     rows.push(row(view));
                 }
                 begun |= is_last;
@@ -146,6 +153,22 @@ impl Handover {
             match page.next {
                 Some(next) => request["after"] = next.into(),
                 None => return Ok(rows),
+            }
+        }
+    }
+
+    /// Checks whether the other program has a thread of a graph.
+    async fn has_thread_of(&self, wanted: GraphFilter) -> Result<bool, Fault> {
+        let mut request = json!({"limit": PAGE});
+        loop {
+            let page: ThreadList = self.ask("thread.list", request.clone()).await?;
+            let mut threads = page.threads.iter();
+            if threads.any(|view| wanted.fits(view.graph_path.as_deref(), &view.graph_name)) {
+                return Ok(true);
+            }
+            match page.next {
+                Some(next) => request["after"] = next.into(),
+                None => return Ok(false),
             }
         }
     }

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use superstep::checkpoint::{CheckpointHead, ThreadSummary};
+use superstep::value::Object;
 use superstep_workbench::session;
 use superstep_workbench::wire::RunLabels;
 
 use crate::args::threads::Status;
+use crate::fault::Fault;
 
 /// Returns the status of a thread by its newest checkpoint, also while it runs.
 pub(crate) fn status_of(head: &CheckpointHead) -> Status {
@@ -88,6 +90,53 @@ pub(crate) fn next_of<N: AsRef<str>>(next: &[N]) -> String {
         }
     };
     counted.into_iter().map(each).collect::<Vec<_>>().join(", ")
+}
+
+/// Criterion for the graph of a thread.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum GraphFilter {
+    /// Its file, as threads store it.
+    Path(String),
+    /// Its name.
+    Name(String),
+}
+
+impl GraphFilter {
+    /// Reads what was asked for: a file that is there or that threads ran, or else the name of a graph. `has` tells
+    /// whether there is a thread that fits.
+    pub(crate) async fn read(
+        graph: &Path,
+        has: impl AsyncFn(GraphFilter) -> Result<bool, Fault>,
+    ) -> Result<Self, Fault> {
+        let path = || GraphFilter::Path(absolute(graph));
+        if graph.exists() || has(path()).await? {
+            return Ok(path());
+        }
+        let name = || GraphFilter::Name(graph.to_string_lossy().into_owned());
+        match has(name()).await? {
+            true => Ok(name()),
+            false => Err(Fault::usage(format!(
+                "No graph is like {:?}: there is no such file or folder, and no thread ran a graph of that path or name. \
+                 `superstep threads list` shows the names.",
+                graph.display()
+            ))),
+        }
+    }
+
+    pub(crate) fn fits(&self, path: Option<&str>, name: &str) -> bool {
+        match self {
+            GraphFilter::Path(wanted) => path == Some(wanted),
+            GraphFilter::Name(wanted) => name == wanted,
+        }
+    }
+
+    /// Restricts a filter of threads.
+    pub(crate) fn note(&self, filter: Object) -> Object {
+        match self {
+            GraphFilter::Path(path) => session::of_graph(filter, path),
+            GraphFilter::Name(name) => session::of_graph_named(filter, name),
+        }
+    }
 }
 
 /// Returns the path of a graph's file as threads store it.

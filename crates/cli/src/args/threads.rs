@@ -83,7 +83,7 @@ Examples:
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) db: Db,
-    /// Only threads of this graph
+    /// Only threads of this graph: its file or folder, or its name
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
     /// Only threads that stand like this

@@ -6,7 +6,6 @@ use serde_json::{Value as Json, json};
 use superstep::checkpoint::{ClaimView, ThreadQuery, ThreadStatus, ThreadSummary};
 use superstep::value::Object;
 use superstep::{ThreadId, Value};
-use superstep_workbench::session;
 
 use crate::args::DeleteArgs;
 use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
@@ -15,7 +14,7 @@ use crate::commands::{maintenance, questions};
 use crate::confirm::confirm_deletion;
 use crate::fault::Fault;
 use crate::handover::Handover;
-use crate::listing::{Row, absolute, next_of};
+use crate::listing::{GraphFilter, Row, next_of};
 use crate::out;
 use crate::place::Store;
 
@@ -122,7 +121,7 @@ async fn list(args: &ListArgs) -> Result<(), Fault> {
         Some(there) => there.list(args).await?,
         None => {
             let store = Store::existing(&args.db).await?;
-            let mut query = query_of(args)?;
+            let mut query = query_of(args, &store).await?;
             if args.count {
                 return Ok(out::line(&store.saver.count_threads(&query).await?.to_string())?);
             }
@@ -176,7 +175,7 @@ async fn list(args: &ListArgs) -> Result<(), Fault> {
     Ok(out::table(&head, &rows)?)
 }
 
-fn query_of(args: &ListArgs) -> Result<ThreadQuery, Fault> {
+async fn query_of(args: &ListArgs, store: &Store) -> Result<ThreadQuery, Fault> {
     let mut query = ThreadQuery::new()
         .search(args.search.clone())
         .status(args.status.map(|status| match status {
@@ -191,7 +190,12 @@ fn query_of(args: &ListArgs) -> Result<ThreadQuery, Fault> {
     }
     args.labels().note(&mut query.filter);
     if let Some(graph) = &args.graph {
-        query.filter = session::of_graph(query.filter, &absolute(graph));
+        let has = async |wanted: GraphFilter| {
+            let mut of_graph = ThreadQuery::new();
+            of_graph.filter = wanted.note(of_graph.filter);
+            Ok::<bool, Fault>(store.saver.count_threads(&of_graph).await? > 0)
+        };
+        query.filter = GraphFilter::read(graph, has).await?.note(query.filter);
     }
     Ok(query)
 }

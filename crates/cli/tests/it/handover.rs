@@ -172,11 +172,13 @@ async fn answers_and_edits_are_handed_over() {
         (&["--status", "asking"][..], "0"),
         (&["--search", "t"], "1"),
         (&["--graph", &desk], "1"),
-        (&["--graph", "other.json"], "0"),
+        (&["--graph", "Refund desk"], "1"),
     ] {
         let counted = user.expect(0, &[&["threads", "list", "--count", "--db", &db], more].concat());
         assert_eq!(counted.out.trim(), count, "{more:?}");
     }
+    let unknown = user.expect(2, &["threads", "list", "--graph", "other.json", "--db", &db]);
+    assert!(unknown.err.contains("other.json"), "{}", unknown.err);
     user.expect(0, &["delete", "t", "--yes", "--db", &db]);
     let gone = user.expect(2, &["threads", "show", "t", "--db", &db]);
     assert!(gone.err.contains("There is no thread t"), "{}", gone.err);

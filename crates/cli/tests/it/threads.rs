@@ -36,6 +36,15 @@ fn threads_say_how_they_stand() {
         .map(|line| line.split_whitespace().collect())
         .collect();
     assert_eq!(lines[0], ["THREAD", "STATUS", "STEP", "GRAPH", "UPDATED", "NEXT"]);
+    let counted = |graph: &str| user.expect(0, &["threads", "--graph", graph, "--count"]).out;
+    assert_eq!(counted("Counter").trim(), "1", "by its name");
+    assert_eq!(counted(&example("counter")).trim(), "1", "by its folder");
+    assert_eq!(counted(&example("chat")).trim(), "0", "a graph that nothing ran");
+    let nothing = user.expect(
+        2,
+        &["threads", "--graph", "Access desk", "--status", "done", "--count"],
+    );
+    assert!(nothing.err.contains("Access desk"), "{}", nothing.err);
     assert_eq!(lines[1][..4], ["u", "done", "6", "Counter"]);
     assert_eq!(
         (lines[2][..5].to_vec(), lines[2].last()),

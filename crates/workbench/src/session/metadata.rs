@@ -185,6 +185,12 @@ pub fn of_graph(mut filter: Object, path: &str) -> Object {
     filter
 }
 
+/// Restricts a filter of checkpoints to those of graphs of this name.
+pub fn of_graph_named(mut filter: Object, name: &str) -> Object {
+    filter.insert(GRAPH, name);
+    filter
+}
+
 /// Returns a document's name, or the name of its file.
 pub fn name_of(document: &Document, path: Option<&Path>) -> String {
     let from_path = || {

@@ -14,7 +14,8 @@ pub use edit::{Edit, Write};
 pub use effects::effects_after;
 pub use hot_edit::{RanOn, go_on_report, onto};
 pub use metadata::{
-    Origin, disabled_in, disabled_nodes, graph_name, graph_path, models_of, name_of, of_graph, pinned_nodes,
+    Origin, disabled_in, disabled_nodes, graph_name, graph_path, models_of, name_of, of_graph,
+    of_graph_named, pinned_nodes,
 };
 pub(crate) use metadata::{
     RECORDED_MODELS, SCRIPTED_MODELS, by, edited_keys, mark_what_if, run_id, unmark_what_if, what_if,
