@@ -6,9 +6,7 @@ use std::sync::Arc;
 use superstep::checkpoint::CheckpointHead;
 use superstep::run::{StateRef, StepTask};
 use superstep::{CheckpointId, Graph, ThreadId};
-use superstep_document::{Document, suggest};
 use superstep_nodes::Grants;
-use superstep_nodes::expression::Expression;
 use superstep_workbench::session::{self, Given, Start};
 use superstep_workbench::wire::{BreakWhen, Breakpoint, RunLabels, RunModels};
 use superstep_workbench::{RecordIn, RunRequest, Session};
@@ -30,7 +28,7 @@ pub(crate) fn name_edges(args: &mut Running, file: Option<&GraphFile>) -> Result
         match file {
             Some(file) => {
                 *point = point.on_edge_of(&file.document)?;
-                knows_keys(point, &file.document)?;
+                point.reads_only_keys_of(&file.document)?;
             }
             None if point.when == BreakWhen::Edge && point.to.is_none() => {
                 return Err(Fault::usage(format!(
@@ -42,32 +40,6 @@ pub(crate) fn name_edges(args: &mut Running, file: Option<&GraphFile>) -> Result
         }
     }
     Ok(())
-}
-
-/// Refuses a condition of a breakpoint that reads a key which the state does not have: it would never hold.
-fn knows_keys(point: &Breakpoint, document: &Document) -> Result<(), Fault> {
-    let keys: Vec<&str> = document.state_keys().map(|(name, _)| name).collect();
-    let source = point.condition.as_deref().map(str::trim).unwrap_or_default();
-    // The state of a graph within has keys of its own, and one without declared keys takes any.
-    if keys.is_empty() || source.is_empty() || point.within.is_some() {
-        return Ok(());
-    }
-    // What else may be wrong with it is said where it is compiled.
-    let Ok(condition) = Expression::compile(source, "the condition of a breakpoint") else {
-        return Ok(());
-    };
-    match condition
-        .uses()
-        .keys
-        .iter()
-        .find(|key| !keys.contains(&key.as_str()))
-    {
-        None => Ok(()),
-        Some(key) => Err(Fault::usage(format!(
-            "--break {point}: the state has no key `{key}`, so this would never stop.{}",
-            suggest::did_you_mean(key, keys)
-        ))),
-    }
 }
 
 pub(crate) async fn run(mut args: RunArgs) -> Result<(), Fault> {

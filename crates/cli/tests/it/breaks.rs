@@ -66,6 +66,8 @@ fn a_place_that_is_not_understood_is_a_usage_error() {
     assert!(err("nowhere").contains("PLACE is before:NODE"));
     let unknown = err("before:nobody");
     assert!(unknown.contains("which the graph does not have"), "{unknown}");
+    let key = err("watch if state.nope > 3");
+    assert!(key.contains("nope"), "{key}");
     let condition = err("watch if state.count >");
     assert!(condition.contains("is not valid"), "{condition}");
 }

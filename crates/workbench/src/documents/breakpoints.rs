@@ -27,7 +27,13 @@ impl Workbench {
         self: &Arc<Self>,
         request: CheckBreakpoint,
     ) -> Result<Empty, Problem> {
-        request.point.compile().map(|_| Empty {})
+        request.point.compile()?;
+        if let Some(graph_id) = &request.graph_id {
+            request
+                .point
+                .reads_only_keys_of(&self.document(graph_id)?.source().document)?;
+        }
+        Ok(Empty {})
     }
 
     /// Removes a breakpoint of a thread's graph that was to stop once, and has.

@@ -10,7 +10,7 @@ use superstep::run::{Breakpoint as Point, BreakpointLimit, BreakpointPlace, HitR
 use superstep_nodes::expression::{Expression, Scope, Template, Uses};
 
 use crate::wire::{BreakHits, BreakWhen, Breakpoint, Dollars, Problem};
-use superstep_document::{Join, Text, text};
+use superstep_document::{Document, Join, Text, suggest, text};
 
 /// The names that a condition sees beside `state`.
 const NAMES: [&str; 6] = ["old", "new", "writer", "task", "value", "run"];
@@ -145,6 +145,39 @@ impl Breakpoint {
             }
             BreakWhen::Watch => BreakpointPlace::Watch,
         })
+    }
+
+    /// Refuses state keys that the graph does not declare, so that a misspelt one is no condition that never holds. A
+    /// nested graph has keys of its own, and a graph that declares none may have any.
+    ///
+    /// # Errors
+    ///
+    /// The condition or the text reads such a key.
+    pub fn reads_only_keys_of(&self, document: &Document) -> Result<(), Problem> {
+        let declared: BTreeSet<&str> = document.state_keys().map(|(key, _)| key).collect();
+        if self.within.is_some() || declared.is_empty() {
+            return Ok(());
+        }
+        let condition = self.condition.as_deref().unwrap_or_default().trim();
+        let mut read = BTreeSet::new();
+        if !condition.is_empty()
+            && let Ok(condition) = Expression::compile(condition, "the condition of a breakpoint")
+        {
+            read.extend(condition.uses().keys.iter().cloned());
+        }
+        if let Some(log) = &self.log
+            && let Ok(text) = Template::compile(log, "the text of a breakpoint")
+        {
+            read.extend(text.uses().keys.iter().cloned());
+        }
+        match read.iter().find(|key| !declared.contains(key.as_str())) {
+            None => Ok(()),
+            Some(key) => {
+                let hint = suggest::did_you_mean(key, declared.iter().copied());
+                Err(invalid(self, text!("the state has no key `{key}`.{hint}", key, hint))
+                    .remedy(text!("Name a key of the state.")))
+            }
+        }
     }
 
     /// Converts the breakpoint to the engine's form.
@@ -399,6 +432,42 @@ mod tests {
     use superstep::json;
 
     use super::*;
+
+    #[test]
+    fn a_condition_reads_only_keys_that_are_declared() {
+        let (document, _) =
+            Document::parse(r#"{"format": "superstep/1", "state": {"n": {"type": "integer"}}}"#);
+        let refused = |text: &str| {
+            let point: Breakpoint = text.parse().expect("it is valid without a graph");
+            point
+                .reads_only_keys_of(&document)
+                .err()
+                .map(|problem| problem.message.to_string())
+        };
+        for known in [
+            "watch if state.n > 3",
+            "before:a if run.step > 2",
+            "key:n if new > old => {{ state.n }}",
+        ] {
+            assert_eq!(refused(known), None, "{known}");
+        }
+        for (unknown, key) in [
+            ("watch if state.nope > 3", "nope"),
+            ("before:a if state.n > 1 and state['no pe']", "no pe"),
+            ("after:a => {{ state.lost }}", "lost"),
+        ] {
+            let message = refused(unknown).expect(unknown);
+            assert!(message.contains(key), "{message}");
+        }
+        assert_eq!(
+            refused("watch in inner if state.nope > 3"),
+            None,
+            "a nested graph has its own"
+        );
+        let (open, _) = Document::parse(r#"{"format": "superstep/1"}"#);
+        let point: Breakpoint = "watch if state.nope > 3".parse().expect("it is valid");
+        assert!(point.reads_only_keys_of(&open).is_ok(), "nothing is declared");
+    }
 
     #[test]
     fn the_form_of_the_command_line_comes_back_as_it_was() {

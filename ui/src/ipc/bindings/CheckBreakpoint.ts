@@ -8,4 +8,8 @@ export type CheckBreakpoint = {
 /**
  * The breakpoint.
  */
-point: Breakpoint, };
+point: Breakpoint, 
+/**
+ * The open graph that it is for: its condition and text may read only state keys that it declares.
+ */
+graphId?: string, };

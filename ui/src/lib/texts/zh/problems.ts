@@ -991,6 +991,7 @@ export const problems: Readonly<Record<string, string>> = {
   "The input must be an object of state keys.": "输入必须是由状态键组成的对象。",
   'Give an object such as {"key": value}.': '给出对象，例如 {"key": value}。',
   "The breakpoint `{point}` is not valid: {message}": "断点 `{point}` 无效：{message}",
+  "the state has no key `{key}`.{hint}": "状态中没有键 `{key}`。{hint}",
   "there is no `{name}` here.": "这里没有 `{name}`。",
   "Use `state` and, where the place has them, {names}.": "使用 `state`，以及该位置提供的 {names}。",
   "it names no node.": "它没有指定节点。",
