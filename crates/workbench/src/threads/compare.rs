@@ -4,7 +4,7 @@
 //! that one item that was put in front does not make every other one differ, and one that stands elsewhere has moved and
 //! not changed; any other list is compared by its longest common part.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use superstep::Value;
 use superstep::value::{List, Object};
@@ -160,21 +160,18 @@ impl<'a> Differences<'a> {
         (left, left_ids): (&'a List, &[&str]),
         (right, right_ids): (&'a List, &[&str]),
     ) {
-        let there: HashMap<&str, usize> = places(right_ids);
-        let before: HashMap<&str, usize> = places(left_ids);
-        for (index, (id, value)) in left_ids.iter().zip(left.iter()).enumerate() {
-            if !there.contains_key(id) {
+        let old_places = old_places((left, left_ids), (right, right_ids));
+        let kept: Vec<usize> = old_places.iter().copied().flatten().collect();
+        let stay: HashSet<usize> = kept.iter().copied().collect();
+        for (index, value) in left.iter().enumerate() {
+            if !stay.contains(&index) {
                 self.removed(place.items(index, index).left, Some(value));
             }
         }
-        let kept: Vec<usize> = right_ids
-            .iter()
-            .filter_map(|id| before.get(id).copied())
-            .collect();
         let mut stays = rising(&kept).into_iter();
-        let last_kept = right_ids.iter().rposition(|id| before.contains_key(id));
-        for (index, (id, value)) in right_ids.iter().zip(right.iter()).enumerate() {
-            let old = before.get(id).and_then(|old| Some((*old, left.get(*old)?)));
+        let last_kept = old_places.iter().rposition(Option::is_some);
+        for (index, (old, value)) in old_places.iter().zip(right.iter()).enumerate() {
+            let old = old.and_then(|old| Some((old, left.get(old)?)));
             let Some((old, other)) = old else {
                 let change = match last_kept.is_none_or(|last| index > last) {
                     true => ChangeKind::Appended,
@@ -187,7 +184,9 @@ impl<'a> Differences<'a> {
             if !stays.next().unwrap_or(true) {
                 self.both(&place, ChangeKind::Moved, other, value);
             }
-            self.values(&place, other, value);
+            if !says_the_same(other, value) {
+                self.values(&place, other, value);
+            }
         }
     }
 
@@ -220,6 +219,55 @@ impl<'a> Differences<'a> {
             (left_at, right_at) = (left_end + 1, right_end + 1);
         }
     }
+}
+
+/// Returns where each item on the right stood on the left: the item of its id, or else a message that says the same under
+/// another id, which every run makes anew.
+fn old_places(
+    (left, left_ids): (&List, &[&str]),
+    (right, right_ids): (&List, &[&str]),
+) -> Vec<Option<usize>> {
+    let (there, before) = (places(right_ids), places(left_ids));
+    let mut old: Vec<Option<usize>> = right_ids.iter().map(|id| before.get(id).copied()).collect();
+    let gone: Vec<usize> = (left_ids.iter().enumerate())
+        .filter(|(_, id)| !there.contains_key(*id))
+        .map(|(index, _)| index)
+        .collect();
+    let came: Vec<usize> = (old.iter().enumerate())
+        .filter(|(_, old)| old.is_none())
+        .map(|(index, _)| index)
+        .collect();
+    let same = |a: usize, b: usize| match (left.get(gone[a]), right.get(came[b])) {
+        (Some(left), Some(right)) => says_the_same(left, right),
+        _ => false,
+    };
+    for (a, b) in common(gone.len(), came.len(), same) {
+        old[came[b]] = Some(gone[a]);
+    }
+    old
+}
+
+/// Keys of messages and of their calls that are made anew in each run.
+const GENERATED: [&str; 2] = ["id", "tool_call_id"];
+
+/// Checks whether two values are messages, or calls of tools, that say the same whatever their ids are.
+fn says_the_same(left: &Value, right: &Value) -> bool {
+    let is_either = |value: &Value, keys: [&str; 2]| keys.iter().all(|key| value.get(key).is_some());
+    let is_one = |value: &Value| is_either(value, ["type", "content"]) || is_either(value, ["name", "args"]);
+    let (Value::Object(a), Value::Object(b)) = (left, right) else {
+        return false;
+    };
+    is_one(left)
+        && a.len() == b.len()
+        && (a.iter()).all(|(key, value)| match (b.get(key), value) {
+            (None, _) => false,
+            (Some(Value::String(_)), Value::String(_)) if GENERATED.contains(&&**key) => true,
+            (Some(Value::Array(others)), Value::Array(calls)) if &**key == "tool_calls" => {
+                let same = |(call, other): (&Value, &Value)| call == other || says_the_same(call, other);
+                calls.len() == others.len() && calls.iter().zip(others.iter()).all(same)
+            }
+            (Some(other), value) => other == value,
+        })
 }
 
 fn places<'a>(ids: &[&'a str]) -> HashMap<&'a str, usize> {
@@ -301,6 +349,44 @@ mod tests {
                 r#"/2 Appended - {"id":"c","t":4}"#
             ]
         );
+    }
+
+    #[test]
+    fn messages_that_say_the_same_are_equal_whatever_ids_their_runs_made() {
+        let said = |id: &str, text: &str| json!({"id": id, "type": "ai", "content": text});
+        let call = |id: &str, call: &str| {
+            json!({"id": id, "type": "ai", "content": "",
+                "tool_calls": [{"id": call, "name": "look", "args": {"n": 1}}]})
+        };
+        let result =
+            |id: &str, call: &str| json!({"id": id, "type": "tool", "content": "7", "tool_call_id": call});
+        let left = json!([
+            said("a", "hi"),
+            call("b", "c1"),
+            result("c", "c1"),
+            said("d", "seven")
+        ]);
+        let right = json!([
+            said("q", "hi"),
+            call("r", "c2"),
+            result("s", "c2"),
+            said("t", "7!"),
+            said("u", "bye")
+        ]);
+        assert_eq!(
+            print(left, right),
+            [
+                r#"/3 Removed {"id":"d","type":"ai","content":"seven"} -"#,
+                r#"/3 Appended - {"id":"t","type":"ai","content":"7!"}"#,
+                r#"/4 Appended - {"id":"u","type":"ai","content":"bye"}"#,
+            ]
+        );
+        // After a beginning that both have, as branches of a thread do.
+        let left = json!([said("a", "hi"), said("b", "same")]);
+        assert!(print(left, json!([said("a", "hi"), said("x", "same")])).is_empty());
+        // Records are known by their ids.
+        let record = |id: &str| json!([{"id": id, "amount": 7}]);
+        assert_eq!(print(record("1"), record("2")).len(), 2);
     }
 
     #[test]
