@@ -94,9 +94,13 @@ pub(crate) async fn why(args: &WhyArgs) -> Result<(), Fault> {
 
 fn line(write: &ValueWrite, depth: usize) -> String {
     let step = write.written.metadata.step;
+    let input = |writer: &Writer| shown(writer.input.as_ref());
     let name = |writer: &Writer| match (&writer.packet, &writer.sent_by[..]) {
-        (true, [_, ..]) => format!("{} (a packet of {})", writer.node, writer.sent_by.join(", ")),
-        (true, []) => format!("{} (a packet)", writer.node),
+        (true, [_, ..]) => {
+            let senders = writer.sent_by.join(", ");
+            format!("{} (a packet of {senders}: {})", writer.node, input(writer))
+        }
+        (true, []) => format!("{} (a packet: {})", writer.node, input(writer)),
         (false, _) => format!("{} ({})", writer.node, reads_of(&writer.reads)),
     };
     let by = match write.origin {
@@ -198,6 +202,7 @@ fn write_json(write: &ValueWrite) -> serde_json::Value {
                 "task": writer.task.as_ref().map(ToString::to_string),
                 "reads": reads_json(&writer.reads),
                 "packet": writer.packet,
+                "input": writer.input.as_ref().map(json),
                 "sent_by": writer.sent_by.iter().map(|node| &**node).collect::<Vec<_>>(),
                 "answers": writer.answers.iter().map(answer_json).collect::<Vec<_>>(),
                 "may_have_read": writer.may_have_read.iter().map(possible_json).collect::<Vec<_>>(),

@@ -101,6 +101,8 @@ pub struct Writer {
     pub reads: KeysRead,
     /// It was sent a packet, and saw that instead of the state.
     pub packet: bool,
+    /// The packet.
+    pub input: Option<Value>,
     /// The nodes that sent the packet.
     pub sent_by: Vec<Name>,
     /// The answers that it was given to its questions, in order.
@@ -495,7 +497,7 @@ impl WriterSearch<'_> {
             Some(before) if tasks.iter().any(is_packet) => self.state(before).await?.tasks.clone(),
             _ => Vec::new(),
         };
-        let writers = wrote(&tasks, &path.key, write.after.as_ref());
+        let writers = wrote(&tasks, path, whole);
         let by_command = |row: &PendingWrite| row.task_id.is_null() && row.write.channel == path.key;
         write.origin = match writers.iter().any(|task| &*task.name == START) {
             true => WriteOrigin::Input,
@@ -518,6 +520,7 @@ impl WriterSearch<'_> {
                     .map(|record| record.reads.clone())
                     .unwrap_or_default(),
                 packet: is_packet(task),
+                input: is_packet(task).then(|| task.input.clone()),
                 sent_by: match is_packet(task) {
                     true => senders_of(&senders, &task.name),
                     false => Vec::new(),
@@ -718,6 +721,7 @@ fn edited_as(edit: &CheckpointHead) -> Option<Writer> {
         task: None,
         reads: KeysRead::Unknown,
         packet: false,
+        input: None,
         sent_by: Vec::new(),
         answers: Vec::new(),
         may_have_read: Vec::new(),
@@ -767,14 +771,26 @@ fn answers_of(graph: &str, task: &TaskSnapshot, pending: &[PendingWrite]) -> Vec
     answers.enumerate().map(with_question).collect()
 }
 
-/// Returns the tasks that wrote a key; of several, those that wrote exactly this value, where their results tell.
-fn wrote<'a>(tasks: &'a [TaskSnapshot], key: &str, value: Option<&Value>) -> Vec<&'a TaskSnapshot> {
-    let written = |task: &'a TaskSnapshot| Some((task, task.result.as_ref()?.get(key)?));
+/// Returns the tasks that wrote a key. Of several, those that wrote what stands at the place, where their results tell: the
+/// value as a whole, or else the item that it is in, or else the part of that item.
+fn wrote<'a>(tasks: &'a [TaskSnapshot], path: &ValuePath, whole: &Value) -> Vec<&'a TaskSnapshot> {
+    let written = |task: &'a TaskSnapshot| Some((task, task.result.as_ref()?.get(&*path.key)?));
     let writers: Vec<_> = tasks.iter().filter_map(written).collect();
-    let is_it = |result: &Value| value.is_some_and(|value| holds(result, value));
-    let exact = writers.iter().any(|(_, result)| is_it(result)) && writers.len() > 1;
-    let writers = writers.into_iter().filter(|(_, result)| !exact || is_it(result));
-    writers.map(|(task, _)| task).collect()
+    if writers.len() > 1 {
+        for depth in 0..=path.inside.len() {
+            let part = ValuePath {
+                key: path.key.clone(),
+                inside: path.inside[..depth].to_vec(),
+            };
+            let Some(value) = part.within(whole) else { break };
+            let own = writers.iter().filter(|(_, result)| holds(result, &part, value));
+            let own: Vec<_> = own.map(|(task, _)| *task).collect();
+            if !own.is_empty() {
+                return own;
+            }
+        }
+    }
+    writers.into_iter().map(|(task, _)| task).collect()
 }
 
 fn is_packet(task: &TaskSnapshot) -> bool {
@@ -791,10 +807,8 @@ fn senders_of(tasks: &[TaskSnapshot], node: &Name) -> Vec<Name> {
     senders
 }
 
-/// Returns whether the value is what a task returned, or an item of the list that it returned.
-fn holds(result: &Value, value: &Value) -> bool {
-    result == value
-        || result
-            .as_array()
-            .is_some_and(|items: &List| items.iter().any(|item| item == value))
+/// Returns whether the value is what a task returned, an item of the list that it returned, or at the same place in it.
+fn holds(result: &Value, part: &ValuePath, value: &Value) -> bool {
+    let has_item = |items: &List| items.iter().any(|item| item == value);
+    result == value || result.as_array().is_some_and(has_item) || part.within(result) == Some(value)
 }

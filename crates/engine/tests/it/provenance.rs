@@ -453,9 +453,13 @@ async fn of_many_packets_the_one_that_gave_the_item_is_named() {
         panic!("one of the three gave it: {found:?}");
     };
     assert!(writer.packet);
+    assert!(writer.input.is_some(), "which packet it was");
     assert_eq!(writer.sent_by, [Name::from("plan")]);
     let inside = ask(&graph, &live, "/results/1/n").await;
-    assert_eq!(inside[0], "/results/1/n = 20 by work+work+work (task)");
+    assert_eq!(
+        inside[0], "/results/1/n = 20 by work (task)",
+        "a part of the item, too"
+    );
 }
 
 /// Node, and the value that it gives.

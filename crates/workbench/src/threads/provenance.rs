@@ -134,6 +134,7 @@ impl From<&Writer> for WriterView {
             task_id: writer.task.as_ref().map(ToString::to_string),
             reads: (&writer.reads).into(),
             packet: writer.packet,
+            input: writer.input.as_ref().map(values::brief),
             sent_by: texts(&writer.sent_by),
             answers: writer.answers.iter().map(Into::into).collect(),
             may_have_read: writer.may_have_read.iter().map(Into::into).collect(),

@@ -45,6 +45,11 @@ test("what several tasks were given is said once", () => {
     "Given by a packet from redo",
   ]);
   expect(givenTexts({ ...write("/results"), origin: "input", writers })).toEqual([]);
+  const cell = { kind: "object", bytes: 11, length: 1, value: { cell: 93 } };
+  const of = [{ ...packet("a", ["prepare"]), input: cell }];
+  expect(givenTexts({ ...write("/results/93/v"), writers: of })).toEqual([
+    "Given by a packet from prepare: {cell: 93}",
+  ]);
 });
 
 test("an answer is named with its question", () => {

@@ -12,6 +12,8 @@ import { code, report } from "../parts/report";
 
 /** Writers of which it is shown what they were given. */
 const MOST_WRITERS = 3;
+/** Letters of a packet. */
+const MOST_INPUT = 80;
 
 export interface Link {
   readonly write: ValueWriteView;
@@ -68,9 +70,12 @@ export const givenTexts = ({ origin, writers }: ValueWriteView): readonly string
 
 function givenText(writer: WriterView): string {
   if (writer.packet === true) {
-    return writer.sentBy
+    const given = writer.sentBy
       ? t("debug.provenance.packetOf", { nodes: nodeList(writer.sentBy.map(nodeName)) })
       : t("debug.provenance.packet");
+    if (writer.input === undefined) return given;
+    const { value, head, kind } = writer.input;
+    return `${given}: ${value === undefined ? `${head ?? kind}…` : plain(value, MOST_INPUT)}`;
   }
   return readsText(writer.reads);
 }

@@ -2,6 +2,7 @@
 import type { AnswerGivenView } from "./AnswerGivenView";
 import type { KeysReadView } from "./KeysReadView";
 import type { PossibleReadView } from "./PossibleReadView";
+import type { ValueView } from "./ValueView";
 
 /**
  * A task that wrote a value.
@@ -23,6 +24,10 @@ reads: KeysReadView,
  * It was sent a packet, and saw that instead of the state.
  */
 packet?: boolean, 
+/**
+ * The packet, whole when it is very small.
+ */
+input?: ValueView, 
 /**
  * The nodes that sent the packet.
  */
