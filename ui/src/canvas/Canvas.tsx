@@ -33,7 +33,7 @@ import { Dots, Minimap, Overview } from "./layers";
 import { EndPill, NodeCard } from "./NodeCard";
 import { NoteCard } from "./NoteCard";
 import { type NodeSearchProps, NodeSearchSlot } from "./NodeSearchSlot";
-import { useFollow, useUndone } from "./reveal";
+import { useFollow, useSelectedTask, useUndone } from "./reveal";
 import { useCanvas, useMinimap } from "./store";
 import { useCamera } from "./useCamera";
 import { useCanvasActions } from "./useCanvasActions";
@@ -119,6 +119,7 @@ function Flow({ NodeSearch }: Props) {
 
   useCanvasActions(root, hub, flow, place);
   useFollow(hub);
+  useSelectedTask(hub);
   useUndone(hub);
 
   const changes = useChanges();

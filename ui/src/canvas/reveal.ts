@@ -1,5 +1,6 @@
 /** Moves of the camera that bring something into view. */
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
+import { useRuns } from "../debugger/model/runStore";
 import { readOverlay } from "../debugger/overlay/overlay";
 import { watchEdits } from "../document/edit-events";
 import type { Patch } from "../document/patch";
@@ -92,4 +93,21 @@ export function useFollow(hub: ViewHub): void {
     }, 150);
     return () => clearInterval(timer);
   }, [follow, hub]);
+}
+
+/** Brings the node of a task into view that is selected elsewhere: in the trace, a list of tasks or a table of packets. */
+export function useSelectedTask(hub: ViewHub): void {
+  const taskId = useSession((state) => (state.use === "debug" ? (state.cursor.taskId ?? null) : null));
+  const view = useRuns((store) => store.shown?.view);
+  const seen = useRef<string | null>(null);
+  useEffect(() => {
+    if (taskId === null) seen.current = null;
+    if (taskId === null || taskId === seen.current || hub.size.width === 0) return;
+    // Its step may still be on its way.
+    const task = [...(view?.tasks ?? []), ...(view?.previousTasks ?? [])].find(({ id }) => id === taskId);
+    const rect = task && scene.rect(task.node);
+    if (!rect) return;
+    seen.current = taskId;
+    if (!hub.meets(rect)) reveal(hub, rect);
+  }, [taskId, view, hub]);
 }
