@@ -213,6 +213,20 @@ impl OpenExchange {
         self.answer = shown(answer);
     }
 
+    /// Records what came of an answer that was cut off.
+    pub(super) fn cut(&mut self, answer: &ModelAnswer) {
+        if self.ended != Ended::Done {
+            self.answer = shown(answer);
+        }
+    }
+
+    /// Adds a piece of an answer whose end may not come.
+    pub(crate) fn came(&mut self, text: &str) {
+        if self.answer.len() < LONGEST {
+            self.answer.push_str(text);
+        }
+    }
+
     /// Records that the answer did not arrive.
     pub(crate) fn failed(&mut self, why: &str) {
         self.ended = Ended::Failed;

@@ -202,6 +202,8 @@ impl Drop for AnswerStream {
     fn drop(&mut self) {
         let Some(open) = &mut self.open else { return };
         open.frames = self.source.take_frames();
+        // A stream that was stopped keeps what it had.
+        open.cut(&self.draft.answer);
         if self.draft.has_secret_in_parts() {
             // Each frame has a part of it, which nobody would find there.
             open.frames =

@@ -389,3 +389,47 @@ async fn a_price_that_is_set_later_prices_what_had_none_and_nothing_else() {
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_was_stopped_keeps_what_it_had() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app
+        .draft(
+            "Long",
+            json!({
+                "key:text": {"type": "string"},
+                // It says one word, and the next one after the test.
+                "node:write": {"kind": "model", "config": {"model": "scripted", "prompt": "Go on", "into": "text",
+                    "pace_ms": 3_600_000, "script": [{"say": "Once upon a time"}]}},
+                "edge:1": {"from": "__start__", "to": "write"}
+            }),
+        )
+        .await;
+    let begin = json!({"graphId": graph, "action": {"type": "input", "input": {}}});
+    let run = app.ok("run.start", begin).await;
+    let thread = run["threadId"].clone();
+    let task = app
+        .until(|event| match event {
+            AppEvent::TaskStarted { task_id, .. } => Some(task_id.clone()),
+            _ => None,
+        })
+        .await;
+    app.until(|event| matches!(event, AppEvent::Token { .. }).then_some(()))
+        .await;
+    app.ok("run.stop", json!({"threadId": thread})).await;
+    app.until(|event| match event {
+        AppEvent::Run { run } if run.ended_at.is_some() => Some(()),
+        _ => None,
+    })
+    .await;
+    let read = json!({"threadId": thread, "taskId": task});
+    let exchanges = app.ok("thread.exchanges", read).await;
+    let exchange = &exchanges["exchanges"][0];
+    assert_eq!(exchange["ended"], "left", "{exchanges}");
+    assert_eq!(
+        exchange["answer"].as_str().map(str::trim),
+        Some("Once"),
+        "{exchanges}"
+    );
+}

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::future::OptionFuture;
 use tokio::task::{JoinError, JoinSet};
@@ -19,6 +19,9 @@ use crate::policy::pace::MANY;
 use crate::stream::error::RunError;
 use crate::stream::events::StreamMode;
 use crate::task::TaskOutcome;
+
+/// Time that a cancelled run waits for its tasks. One that never lets others go first is not waited for.
+const STOPPED_WITHIN: Duration = Duration::from_millis(200);
 
 /// Work that goes on where the run is.
 pub(super) struct InlineTask<'a> {
@@ -104,7 +107,11 @@ impl<'a> Executor<'a> {
                 Some(outcome) = &mut here, if self.here.is_some() => {
                     (self.here.take().unwrap_or_default(), outcome)
                 }
-                () = shared.config.cancel.cancelled() => return Err(RunError::Cancelled),
+                () = shared.config.cancel.cancelled() => {
+                    // What it was in the middle of is let go before the run says that it has ended: a stream keeps what it had.
+                    let _ = tokio::time::timeout(STOPPED_WITHIN, self.running.shutdown()).await;
+                    return Err(RunError::Cancelled);
+                }
                 late = &mut expiry => return self.run.closed(self.ended, Some(late)),
                 Some(call) = self.run.open.calls.next() => {
                     self.begin_call(call).await?;

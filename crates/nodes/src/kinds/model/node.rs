@@ -164,7 +164,7 @@ impl ModelNode {
         }
         if self.model == SCRIPTED {
             let mut open = self.unsent(context, input);
-            let answer = self.scripted(&self.stream(context, &id), &scope).await;
+            let answer = self.scripted(&self.stream(context, &id), &scope, &mut open).await;
             let answer = answer
                 .inspect_err(|error| open.iter_mut().for_each(|open| open.failed(&error.to_string())))?;
             open.iter_mut().for_each(|open| open.done(&answer));
@@ -323,11 +323,17 @@ impl ModelNode {
         OpenExchange::offline(&request, SCRIPTED, AnsweredBy::Script)
     }
 
-    async fn scripted(&self, stream: &Stream<'_>, scope: &Scope) -> Result<ModelAnswer, NodeError> {
+    async fn scripted(
+        &self,
+        stream: &Stream<'_>,
+        scope: &Scope,
+        open: &mut Option<OpenExchange>,
+    ) -> Result<ModelAnswer, NodeError> {
         let line = self.line(scope)?;
         let text = line.say.render(scope)?;
         let mut words = text.split_inclusive(char::is_whitespace).peekable();
         while let Some(word) = words.next() {
+            open.iter_mut().for_each(|open| open.came(word));
             stream.send(&AnswerPiece::Text(word.to_owned())).await;
             if words.peek().is_some() && !self.pace.is_zero() {
                 tokio::time::sleep(self.pace).await;
