@@ -453,7 +453,7 @@ mod tests {
         }
         for (unknown, key) in [
             ("watch if state.nope > 3", "nope"),
-            ("before:a if state.n > 1 and state['no pe']", "no pe"),
+            ("before:a if state.n > 1 and state.gone", "gone"),
             ("after:a => {{ state.lost }}", "lost"),
         ] {
             let message = refused(unknown).expect(unknown);

@@ -399,9 +399,9 @@ async fn a_stream_that_was_stopped_keeps_what_it_had() {
             "Long",
             json!({
                 "key:text": {"type": "string"},
-                // It says one word, and the next one after the test.
+                // It would go on for a quarter of an hour.
                 "node:write": {"kind": "model", "config": {"model": "scripted", "prompt": "Go on", "into": "text",
-                    "pace_ms": 3_600_000, "script": [{"say": "Once upon a time"}]}},
+                    "pace_ms": 1000, "script": [{"say": "Once ".repeat(1000)}]}},
                 "edge:1": {"from": "__start__", "to": "write"}
             }),
         )
@@ -427,9 +427,9 @@ async fn a_stream_that_was_stopped_keeps_what_it_had() {
     let exchanges = app.ok("thread.exchanges", read).await;
     let exchange = &exchanges["exchanges"][0];
     assert_eq!(exchange["ended"], "left", "{exchanges}");
-    assert_eq!(
-        exchange["answer"].as_str().map(str::trim),
-        Some("Once"),
+    let answer = exchange["answer"].as_str().unwrap_or_default();
+    assert!(
+        answer.starts_with("Once") && answer.len() < 5000,
         "{exchanges}"
     );
 }
