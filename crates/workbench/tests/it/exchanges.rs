@@ -428,8 +428,5 @@ async fn a_stream_that_was_stopped_keeps_what_it_had() {
     let exchange = &exchanges["exchanges"][0];
     assert_eq!(exchange["ended"], "left", "{exchanges}");
     let answer = exchange["answer"].as_str().unwrap_or_default();
-    assert!(
-        answer.starts_with("Once") && answer.len() < 5000,
-        "{exchanges}"
-    );
+    assert!(answer.starts_with("Once") && answer.len() < 5000, "{exchanges}");
 }
