@@ -222,7 +222,7 @@ impl OpenExchange {
 
     /// Adds a piece of an answer whose end may not come.
     pub(crate) fn came(&mut self, text: &str) {
-        if self.answer.len() < LONGEST {
+        if self.answer.len() < MAX_TEXT {
             self.answer.push_str(text);
         }
     }

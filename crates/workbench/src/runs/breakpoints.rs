@@ -174,8 +174,10 @@ impl Breakpoint {
             None => Ok(()),
             Some(key) => {
                 let hint = suggest::did_you_mean(key, declared.iter().copied());
-                Err(invalid(self, text!("the state has no key `{key}`.{hint}", key, hint))
-                    .remedy(text!("Name a key of the state.")))
+                Err(
+                    invalid(self, text!("the state has no key `{key}`.{hint}", key, hint))
+                        .remedy(text!("Name a key of the state.")),
+                )
             }
         }
     }

@@ -380,7 +380,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_knows_how_long_it_waited_for_others() {
         let workers = Arc::new(Workers::new(None));
-        let all = u32::try_from(MOST).unwrap();
+        let all = u32::try_from(MAX_WORKERS).unwrap();
         let held = workers.most.acquire_many(all).await.unwrap();
         let mut lease = pin!(workers.permit());
         assert!(futures::poll!(lease.as_mut()).is_pending());
