@@ -158,8 +158,15 @@ impl App {
         self.ok("thread.value", request).await["value"].clone()
     }
 
-    /// Creates a draft with these records and returns its id.
+    /// Creates a draft with these records, which have no problems, and returns its id.
     pub async fn draft(&self, name: &str, records: Value) -> String {
+        let (id, problems) = self.draft_with_problems(name, records).await;
+        assert_eq!(problems, json!([]), "the graph of a test has no problems");
+        id
+    }
+
+    /// Creates a draft with these records and returns its id and its problems.
+    pub async fn draft_with_problems(&self, name: &str, records: Value) -> (String, Value) {
         let graph = self.ok("graph.new", json!({"name": name})).await;
         let id = graph["graphId"].as_str().expect("an id").to_owned();
         let ops: Vec<Value> = records
@@ -171,11 +178,6 @@ impl App {
         let applied = self
             .ok("graph.apply", json!({"graphId": id, "baseRev": 0, "ops": ops}))
             .await;
-        assert_eq!(
-            applied["diagnostics"],
-            json!([]),
-            "the graph of a test has no problems"
-        );
-        id
+        (id, applied["diagnostics"].clone())
     }
 }

@@ -8,7 +8,7 @@ import { unfitClass, useFitting } from "../components/overflow";
 import { IconButton } from "../components/IconButton";
 import { MoreMenu } from "../components/MoreMenu";
 import { shownLevels, useNested } from "../debugger/model/nested";
-import { useWaits } from "../document/waiting-problems";
+import { useWaits } from "../canvas/waiting-problems";
 import { useDiagnostics, useDocumentState } from "../document/store";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
 import { FileDialogs } from "../features/files/FileDialogs";

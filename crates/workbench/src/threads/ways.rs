@@ -13,7 +13,7 @@ struct Wire {
     to: String,
 }
 
-/// What an edge does for a task of its source.
+/// The rule by which an edge is followed for a task of its source.
 #[derive(Clone, Debug)]
 enum Leaving {
     /// It is followed each time.

@@ -75,7 +75,18 @@ async fn asked(app: &mut App) -> Value {
 }
 
 async fn asked_by(app: &mut App, records: Value) -> Value {
-    let graph = app.draft("Claims", records).await;
+    let (graph, problems) = app.draft_with_problems("Claims", records).await;
+    let problems: Vec<&Value> = problems
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| &problem["code"])
+        .collect();
+    assert_eq!(
+        problems,
+        ["label-without-path"],
+        "an answer leads nowhere on purpose"
+    );
     let trust = app.ok("trust.show", json!({"graphId": graph})).await;
     let accesses: Vec<&Value> = trust["wants"]
         .as_array()

@@ -27,7 +27,7 @@ import { runCommand } from "../../state/commands";
 import { InvariantsSection } from "../invariants";
 import { ContextSection } from "./ContextSection";
 import { useKeyInfos } from "./keys";
-import { useWaits } from "../../document/waiting-problems";
+import { useWaits } from "../../canvas/waiting-problems";
 import { problemsOf } from "./problems";
 import { withoutTitle } from "./readme";
 import {

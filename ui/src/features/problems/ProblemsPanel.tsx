@@ -7,7 +7,7 @@ import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { InlineCode } from "../../components/InlineCode";
 import { useDiagnostics } from "../../document/store";
-import { useWaits } from "../../document/waiting-problems";
+import { useWaits } from "../../canvas/waiting-problems";
 import { sectionOf } from "../../document/types";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
 import { formsIds } from "../../lib/testIds";

@@ -1,9 +1,9 @@
 /** Problems that only say that somebody has not come to it yet: of what was just added, and of a graph without a node. */
 import { useCallback } from "react";
 import type { Diagnostic } from "../ipc/bindings/Diagnostic";
+import { doc, useIds } from "../document/store";
+import { nodeOf, NOTE } from "../document/types";
 import { useCalmAll } from "../state/reduced-motion";
-import { doc, useIds } from "./store";
-import { nodeOf, NOTE } from "./types";
 
 export function useWaits(): (problem: Diagnostic) => boolean {
   const calm = useCalmAll();
