@@ -95,7 +95,6 @@ test("a secret is entered in the form that names it, reaches its server, and is 
     // The graph is asked about both, and is given them once they are allowed.
     await app.id("use-debug").click();
     await app.id("run").click();
-    await app.id("run-start").click();
     await expect(app.id("trust")).toContainText("SHOP_TOKEN");
     await expect(app.id("trust")).toContainText("ACCOUNT_KEY");
     expect(seen, "nothing was sent before").toEqual([]);
@@ -139,7 +138,6 @@ test("a secret is entered in the form that names it, reaches its server, and is 
     await expect(secrets).toContainText("ACCOUNT_KEY");
     await page.keyboard.press("Escape");
     await app.id("run").click();
-    await app.id("run-start").click();
     await app.status("failed");
     await expect(page.getByText("the secret SHOP_TOKEN has no value").first()).toBeVisible();
     expect(seen).toHaveLength(1);
@@ -239,7 +237,6 @@ test("a pasted key of several lines reaches a body as it is, and no line of it i
 
     await app.id("use-debug").click();
     await app.id("run").click();
-    await app.id("run-start").click();
     await app.id(`trust-want-host-127.0.0.1:${port}`).check();
     await app.id(`trust-want-key-SHOP_PEM@127.0.0.1:${port}`).check();
     await app.id("trust-allow").click();
