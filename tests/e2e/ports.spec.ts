@@ -91,7 +91,10 @@ test("a wire from the plain port of a router asks which way is meant", async ({ 
   await page.keyboard.press("r");
   await expect(page.getByRole("menuitem", { name: "refund" })).toBeFocused();
   await page.keyboard.press("ArrowRight");
+  await expect(menu.last().locator('[role="menuitem"]:focus')).toHaveCount(1);
+  await expect(menu).toHaveCount(2);
   await page.keyboard.press("p");
+  await expect(page.getByRole("menuitem", { name: "pay", exact: true })).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(label(app, "refund")).toBeVisible();
 });

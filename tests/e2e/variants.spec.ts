@@ -55,6 +55,8 @@ test("settings are kept as variants and switched in the inspector", async ({ app
   await expect(prompt).toContainText("briefly");
   await app.command("next variant");
   await expect(menu).toHaveText("warm");
+  // A palette that goes takes the focus with it, and closes a menu that opens meanwhile.
+  await expect(app.id("command-palette")).toHaveCount(0);
 
   await choose("Rename “warm”…");
   await app.id("variant-name").fill("friendly");
