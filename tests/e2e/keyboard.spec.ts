@@ -58,6 +58,13 @@ class Keys {
     }
     throw new Error(`there is no row ${id}`);
   }
+
+  /** To the settings of a node. */
+  async settings(row: string): Promise<void> {
+    await this.row(row);
+    await this.press("Enter");
+    await expect(this.app.id("inspector").locator(":focus")).toHaveCount(1);
+  }
 }
 
 test("the triage is built and run to its end by keys alone", async ({ app, page }) => {
@@ -100,8 +107,7 @@ test("the triage is built and run to its end by keys alone", async ({ app, page 
     await keys.press("Enter");
     await expect(app.id(`outline-way-triage-${to}`)).toBeVisible();
   }
-  await keys.row("outline-node-triage");
-  await keys.press("Enter");
+  await keys.settings("outline-node-triage");
   await keys.fill("/config/ways/0/when", "'refund' in state.message", "Escape");
   await keys.fill("/config/ways/1/when", "true", "Escape");
   await keys.fill("/config/into", "category", "Enter");
@@ -115,8 +121,7 @@ test("the triage is built and run to its end by keys alone", async ({ app, page 
     await keys.press("Enter");
     await expect(app.id("outline-node-model")).toBeFocused();
     await rename(name);
-    await keys.row(`outline-node-${name}`);
-    await keys.press("Enter");
+    await keys.settings(`outline-node-${name}`);
     await keys.fill("/config/prompt", "Answer {{ state.message", "Escape");
     await keys.fill("/config/into", "reply", "Enter");
   }
@@ -127,8 +132,7 @@ test("the triage is built and run to its end by keys alone", async ({ app, page 
   await keys.press("Enter");
   await expect(app.id("outline-node-ask")).toBeFocused();
   await rename("review");
-  await keys.row("outline-node-review");
-  await keys.press("Enter");
+  await keys.settings("outline-node-review");
   // Of prose nothing is completed.
   await keys.fill("/config/question", "Send it?");
   await keys.press("Escape");
@@ -152,6 +156,9 @@ test("the triage is built and run to its end by keys alone", async ({ app, page 
     await keys.type(to);
     await keys.press("Enter");
     await expect(app.id(`outline-way-review-${way}`)).toHaveCount(0);
+    // The search gives the focus back when it has gone.
+    await expect(app.id("node-search")).toHaveCount(0);
+    await expect(page.locator('[role="treeitem"]:focus')).toHaveCount(1);
   }
   await keys.command("Outline");
   await app.picture("keys-outline", ["light", "dark"]);
