@@ -19,6 +19,8 @@ class Keys {
     await expect(this.app.id("command-palette").getByRole("combobox")).toBeFocused();
     await this.type(words);
     await this.press("Enter");
+    // It gives the focus back when it has gone, and the command takes it then.
+    await expect(this.app.id("command-palette")).toHaveCount(0);
   }
 
   focused() {
@@ -158,9 +160,10 @@ test("the triage is built and run to its end by keys alone", async ({ app, page 
     await expect(app.id(`outline-way-review-${way}`)).toHaveCount(0);
     // The search gives the focus back when it has gone.
     await expect(app.id("node-search")).toHaveCount(0);
-    await expect(page.locator('[role="treeitem"]:focus')).toHaveCount(1);
+    await expect(app.id("outline-node-review"), "where the way was, its node is").toBeFocused();
   }
   await keys.command("Outline");
+  await expect(page.locator('[role="treeitem"]:focus')).toHaveCount(1);
   await app.picture("keys-outline", ["light", "dark"]);
   await expect(app.id("announcer")).not.toBeEmpty();
 
