@@ -68,13 +68,21 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
     const zoom = Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, hub.viewport.zoom * factor));
     hub.centre(hub.middle(), zoom);
   };
+  /** A graph that has just been opened is not where it will be shown yet. */
+  const onScreen = (point: Point): Point => {
+    const [shown, origin, next] = [flow.getViewport(), flow.flowToScreenPosition({ x: 0, y: 0 }), hub.next];
+    return {
+      x: origin.x - shown.x + next.x + point.x * next.zoom,
+      y: origin.y - shown.y + next.y + point.y * next.zoom,
+    };
+  };
   const openSearch = () => {
     const [only] = selection().nodes;
     const rect = only !== undefined && selection().nodes.length === 1 ? scene.rect(only) : undefined;
     const place: Point = rect
       ? { x: rect.x + rect.width + 96, y: rect.y + rect.height / 2 }
       : (({ x, y }) => ({ x: x + 108, y: y + 22 }))(freePlace(hub.middle()));
-    const screen = flow.flowToScreenPosition(place);
+    const screen = onScreen(place);
     if (rect && only !== undefined && only !== END) addAfter(only, null, screen);
     else setCanvas({ search: { screen, place, wire: null } });
   };

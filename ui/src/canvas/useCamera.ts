@@ -100,11 +100,13 @@ export function useCamera(
 
   // A graph that is opened is shown whole, or as it was left.
   useEffect(() => {
-    if (graphId === null || !ready) return;
+    if (graphId === null) return;
     settled.current = null;
+    const kept = views.get(graphId) ?? views.get(useSession.getState().graphKey ?? "");
+    hub.open(kept ? () => kept : wholeGraph);
+    if (!ready) return;
     const show = () => {
       if (hub.size.width === 0) return false;
-      const kept = views.get(graphId) ?? views.get(useSession.getState().graphKey ?? "");
       if (kept) hub.move(kept);
       else hub.fit(wholeGraph);
       settled.current = graphId;

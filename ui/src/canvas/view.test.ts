@@ -76,3 +76,30 @@ describe("the view of a canvas that changes its size", () => {
     expect(none.fitted).toBe(false);
   });
 });
+
+describe("a graph that has just been opened", () => {
+  const centre = { x: 500, y: 200 };
+
+  it("is where it will be shown, before it is shown there", () => {
+    hub.open(whole);
+    expect(hub.middle()).toEqual(centre);
+    expect(hub.viewport, "nothing is drawn elsewhere").toEqual({ x: 0, y: 0, zoom: 1 });
+    hub.fit(whole);
+    expect(hub.next).toBe(hub.viewport);
+    expect(hub.middle()).toEqual(centre);
+  });
+
+  it("is so on a canvas whose size is not known yet", () => {
+    const unmeasured = new ViewHub();
+    unmeasured.open(whole);
+    expect(unmeasured.middle().x).toBeCloseTo(centre.x);
+    expect(unmeasured.middle().y).toBeCloseTo(centre.y);
+  });
+
+  it("is where a person moved the view to", () => {
+    hub.open(whole);
+    hub.centre({ x: 0, y: 0 });
+    expect(hub.middle().x).toBeCloseTo(0);
+    expect(hub.middle().y).toBeCloseTo(0);
+  });
+});

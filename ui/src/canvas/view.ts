@@ -7,11 +7,15 @@ import type { Size, Viewport } from "./viewport";
 /** The view for a size of the canvas; null when there is nothing to show. */
 export type Fit = (size: Size) => Viewport | null;
 
+/** Stands for the size of a canvas that has not been measured. */
+const UNMEASURED: Size = { width: 800, height: 600 };
+
 export class ViewHub {
   viewport: Viewport = { x: 0, y: 0, zoom: 1 };
   size: Size = { width: 0, height: 0 };
   #listeners = new Set<() => void>();
   #fit: Fit | null = null;
+  #opening: Fit | null = null;
   #heldUntil = 0;
   #onHeld: () => void = () => {};
   /** Puts the view somewhere; given by the canvas. */
@@ -20,6 +24,16 @@ export class ViewHub {
   /** True while the view is one that was fitted and has not been moved since. */
   get fitted(): boolean {
     return this.#fit !== null;
+  }
+
+  /** A graph was opened: it is shown so as soon as the canvas can. What is added before goes where it will be seen. */
+  open(how: Fit): void {
+    this.#opening = how;
+  }
+
+  /** The view that is shown, or is about to be when a graph has just been opened. */
+  get next(): Viewport {
+    return this.#opening?.(this.size.width > 0 ? this.size : UNMEASURED) ?? this.viewport;
   }
 
   /** Takes what React Flow reports. A fitted view is fitted again when the canvas has another size. */
@@ -42,6 +56,7 @@ export class ViewHub {
   fit(how: Fit, millis?: number): void {
     const viewport = this.size.width > 0 ? how(this.size) : null;
     if (!viewport) return;
+    this.#opening = null;
     this.#fit = how;
     this.place(viewport, millis);
   }
@@ -64,6 +79,7 @@ export class ViewHub {
 
   /** A person has moved the view. */
   moved(): void {
+    this.#opening = null;
     this.#fit = null;
   }
 
@@ -82,8 +98,9 @@ export class ViewHub {
 
   /** The point of the graph in the middle of the view. */
   middle(): Point {
-    const { x, y, zoom } = this.viewport;
-    return { x: (this.size.width / 2 - x) / zoom, y: (this.size.height / 2 - y) / zoom };
+    const { x, y, zoom } = this.next;
+    const { width, height } = this.size.width > 0 ? this.size : UNMEASURED;
+    return { x: (width / 2 - x) / zoom, y: (height / 2 - y) / zoom };
   }
 
   /** Is some of this part of the graph in view? */
