@@ -47,6 +47,7 @@ class Keys {
     // Escape closes the list of completions, which comes a moment later; without one it leaves the field.
     if (then[0] === "Escape") await expect(this.app.page.locator(".cm-tooltip-autocomplete")).toBeVisible();
     await this.press(...then);
+    if (then[0] === "Escape") await expect(this.app.page.locator(`[data-pointer="${pointer}"] :focus`)).toHaveCount(1);
   }
 
   /** To a row of the outline, from wherever the focus is. */

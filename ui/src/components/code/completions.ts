@@ -13,7 +13,7 @@ import { keySuggestions, memberBefore, nameSuggestions, type ProgramLanguage } f
 import { t } from "../../lib/texts";
 import { namesAt, namesOf, type Names } from "./expression-types";
 import { fieldsOfValue, keyInfoOf } from "./key-infos";
-import type { EditorOptions } from "./options";
+import type { EditorOptions, Mode } from "./options";
 import { isProgram } from "./language";
 
 const KINDS: Record<string, string> = {
@@ -54,10 +54,10 @@ async function knownFields({ valueOf }: EditorOptions, path: readonly string[]):
   }));
 }
 
-export function completions(options: EditorOptions): Extension {
-  const { mode } = options;
-  const names = namesOf(options.keys, options.variables);
+/** Reads the options of the moment: another source would close the list that is open. */
+export function completions(mode: Mode, current: () => EditorOptions): Extension {
   const source = async (context: CompletionContext): Promise<CompletionResult | null> => {
+    const options = current();
     if (isProgram(mode)) return programCompletions(context, options.keys, mode);
     const place = placeOf(context.state.doc.toString(), context.pos, mode === "template");
     if (place.at === "nowhere") return null;
@@ -65,7 +65,10 @@ export function completions(options: EditorOptions): Extension {
     if (place.at === "name" && place.word === "" && !context.explicit) return null;
     const variables =
       mode === "template"
-        ? [...options.variables, ...loopItems(context.state.doc.toString(), context.pos, names)]
+        ? [
+            ...options.variables,
+            ...loopItems(context.state.doc.toString(), context.pos, namesOf(options.keys, options.variables)),
+          ]
         : options.variables;
     let suggestions = suggestionsAt(place, options.keys, variables);
     // A key whose schema says nothing of its fields has those that the last run left in it.

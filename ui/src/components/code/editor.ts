@@ -115,7 +115,7 @@ export function createEditor(parent: HTMLElement, first: EditorOptions): EditorH
           ...defaultKeymap,
         ]),
         slots.language.of(language(first.mode)),
-        slots.completions.of(completions(first)),
+        slots.completions.of(completions(first.mode, () => options)),
         slots.marks.of([marks(first), hover(first)]),
         slots.shape.of(shape(first)),
         slots.access.of(access(first)),
@@ -147,7 +147,12 @@ export function createEditor(parent: HTMLElement, first: EditorOptions): EditorH
       const previous = options;
       options = next;
       const effects = [];
-      if (next.mode !== previous.mode) effects.push(slots.language.reconfigure(language(next.mode)));
+      if (next.mode !== previous.mode) {
+        effects.push(
+          slots.language.reconfigure(language(next.mode)),
+          slots.completions.reconfigure(completions(next.mode, () => options)),
+        );
+      }
       if (
         next.mode !== previous.mode ||
         next.keys !== previous.keys ||
@@ -155,10 +160,7 @@ export function createEditor(parent: HTMLElement, first: EditorOptions): EditorH
         next.valueOf !== previous.valueOf ||
         JSON.stringify(next.expected) !== JSON.stringify(previous.expected)
       ) {
-        effects.push(
-          slots.completions.reconfigure(completions(next)),
-          slots.marks.reconfigure([marks(next), hover(next)]),
-        );
+        effects.push(slots.marks.reconfigure([marks(next), hover(next)]));
       }
       if (
         next.minLines !== previous.minLines ||
