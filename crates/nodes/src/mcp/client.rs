@@ -31,7 +31,7 @@ use super::error::McpError;
 use super::http::{self, HttpClient};
 use super::offers::{self, ListPage, ServerList, ServerResource, ServerTool};
 use super::process::ServerProcess;
-use super::reading::{self, UNREADABLE};
+use super::reading::{self, PartsCount, UNREADABLE};
 use super::stdio::{self, LineTransport};
 use crate::base::secrets::redact_value;
 use crate::base::web::Web;
@@ -141,6 +141,8 @@ pub(crate) struct Client {
     service: RunningService<RoleClient, NotificationHandler>,
     process: Option<ServerProcess>,
     launch: FilledServerConfig,
+    /// Goes up while a long message comes in.
+    parts: PartsCount,
     tools: Mutex<Option<KnownTools>>,
     /// Set by every use, taken by [`Client::was_used`].
     used: AtomicBool,
@@ -157,6 +159,7 @@ impl Client {
         environment: &Environment,
         helper: Option<&HelperProgram>,
     ) -> Result<Self, McpError> {
+        let parts = PartsCount::default();
         let started = match &launch {
             FilledServerConfig::Program { command, .. } => {
                 let start = async |way: ClientLifecycleMode| {
@@ -169,7 +172,7 @@ impl Client {
                         ClientLifecycleMode::Discover { .. } => None,
                         _ => Some(stdio::DISCOVER),
                     };
-                    let pipes = LineTransport::new(server.to_owned(), output, input, limit);
+                    let pipes = LineTransport::new(server.to_owned(), output, input, limit, parts.clone());
                     let serving = NotificationHandler::new().serve_with_lifecycle(pipes, way);
                     match up(serving).await {
                         Ok(service) => Ok((service, process)),
@@ -186,7 +189,7 @@ impl Client {
             }
             FilledServerConfig::Address { url, headers } => {
                 let web = Web::new(&environment.grants, &environment.models.private_hosts);
-                let up = match transport(&web, url, headers) {
+                let up = match transport(&web, url, headers, parts.clone()) {
                     Ok(transport) => {
                         up(NotificationHandler::new().serve_with_lifecycle(transport, automatic())).await
                     }
@@ -206,6 +209,7 @@ impl Client {
             service,
             process,
             launch,
+            parts,
             tools: Mutex::default(),
             used: AtomicBool::new(true),
             broken: AtomicBool::new(false),
@@ -343,7 +347,7 @@ impl Client {
         tracing::warn!(target: "superstep::mcp", server = &*self.server, "a list is not read on: {why}");
     }
 
-    /// Calls a tool. `limit` is the longest silence: progress starts it again.
+    /// Calls a tool. `limit` is the longest silence: progress starts it again, and so does a long message that comes in.
     pub(crate) async fn call(
         &self,
         context: &NodeContext,
@@ -463,6 +467,7 @@ impl Client {
             peer: self.service.peer().clone(),
             id: Some(handle.id.clone()),
         };
+        let mut parts = self.parts.get();
         let silence = tokio::time::sleep(limit);
         tokio::pin!(silence);
         loop {
@@ -483,6 +488,12 @@ impl Client {
                 }
                 () = context.cancelled() => return Err(McpError::Cancelled),
                 () = &mut silence => {
+                    let now = self.parts.get();
+                    if std::mem::replace(&mut parts, now) != now {
+                        silence.as_mut().reset(tokio::time::Instant::now() + limit);
+                        context.heartbeat();
+                        continue;
+                    }
                     drop(waiting);
                     self.probe().await;
                     return Err(McpError::Timeout { server: self.server.to_string(), limit });
@@ -615,6 +626,7 @@ fn transport(
     web: &Web,
     url: &str,
     headers: &std::collections::BTreeMap<String, String>,
+    parts: PartsCount,
 ) -> Result<StreamableHttpClientTransport<HttpClient>, String> {
     let address = reqwest::Url::parse(url).map_err(|e| format!("{url:?} is no address: {e}"))?;
     let mut sent = HashMap::new();
@@ -630,7 +642,7 @@ fn transport(
     }
     let client = web.client_for(&address).map_err(|e| e.to_string())?.clone();
     Ok(StreamableHttpClientTransport::with_client(
-        HttpClient(client),
+        HttpClient { client, parts },
         http::config(url, sent),
     ))
 }

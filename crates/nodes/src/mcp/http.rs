@@ -22,7 +22,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::reading::{self, Incoming, MAX_MESSAGE, SentRequest};
+use super::reading::{self, Incoming, MAX_MESSAGE, PartsCount, SentRequest};
 
 /// Longest wait for the answer to the question which revisions a server speaks. Older ones may say nothing at all.
 const DISCOVER: Duration = Duration::from_secs(10);
@@ -45,7 +45,10 @@ type Failure = StreamableHttpError<reqwest::Error>;
 
 /// Client that asks a server.
 #[derive(Clone, Debug)]
-pub(super) struct HttpClient(pub(super) Client);
+pub(super) struct HttpClient {
+    pub(super) client: Client,
+    pub(super) parts: PartsCount,
+}
 
 impl StreamableHttpClient for HttpClient {
     type Error = reqwest::Error;
@@ -72,7 +75,7 @@ impl StreamableHttpClient for HttpClient {
         most: usize,
     ) -> Result<Events, Failure> {
         let events = self
-            .0
+            .client
             .get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, most)
             .await?;
         Ok(read(events, None))
@@ -85,7 +88,7 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failure> {
-        self.0.delete_session(uri, session, token, headers).await
+        self.client.delete_session(uri, session, token, headers).await
     }
 
     async fn post_message(
@@ -131,9 +134,9 @@ impl StreamableHttpClient for HttpClient {
         match (response.status(), sent) {
             (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, _) => Ok(StreamableHttpPostResponse::Accepted),
             (StatusCode::NOT_FOUND, _) if in_session => Err(StreamableHttpError::SessionExpired),
-            (status, sent) if !status.is_success() => refused(response, sent).await,
+            (status, sent) if !status.is_success() => refused(response, sent, &self.parts).await,
             (_, None) => Ok(StreamableHttpPostResponse::Accepted),
-            (_, Some(sent)) => answered(response, sent).await,
+            (_, Some(sent)) => answered(response, sent, &self.parts).await,
         }
     }
 }
@@ -148,7 +151,7 @@ impl HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<Response, Failure> {
         let mut request = self
-            .0
+            .client
             .post(uri.as_ref())
             .header(ACCEPT, format!("{EVENT_STREAM_MIME_TYPE}, {JSON_MIME_TYPE}"))
             .header(CONTENT_TYPE, JSON_MIME_TYPE)
@@ -174,14 +177,18 @@ impl HttpClient {
 }
 
 /// Reads the answer to a request.
-async fn answered(response: Response, sent: SentRequest) -> Result<StreamableHttpPostResponse, Failure> {
+async fn answered(
+    response: Response,
+    sent: SentRequest,
+    parts: &PartsCount,
+) -> Result<StreamableHttpPostResponse, Failure> {
     let session = header(response.headers(), HEADER_SESSION_ID);
     let kind = header(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
     if is_kind(&kind, EVENT_STREAM_MIME_TYPE) {
-        let events = SseStream::from_bytes_stream(bounded(response)).boxed();
+        let events = SseStream::from_bytes_stream(bounded(response, parts.clone())).boxed();
         return Ok(StreamableHttpPostResponse::Sse(read(events, Some(sent)), session));
     }
-    let body = match whole(response, MAX_MESSAGE).await? {
+    let body = match whole(response, MAX_MESSAGE, parts).await? {
         Some(body) => body,
         None => return Ok(told(&sent, &too_long())),
     };
@@ -211,6 +218,7 @@ async fn answered(response: Response, sent: SentRequest) -> Result<StreamableHtt
 async fn refused(
     response: Response,
     sent: Option<SentRequest>,
+    parts: &PartsCount,
 ) -> Result<StreamableHttpPostResponse, Failure> {
     let status = response.status();
     let challenge = header(response.headers(), WWW_AUTHENTICATE.as_str());
@@ -221,7 +229,7 @@ async fn refused(
             format!("HTTP {status}, {challenge}"),
         )));
     }
-    let body = whole(response, MAX_MESSAGE).await?.unwrap_or_default();
+    let body = whole(response, MAX_MESSAGE, parts).await?.unwrap_or_default();
     if let Some(sent) = &sent
         && !forbidden
     {
@@ -338,13 +346,14 @@ fn too_long() -> String {
 }
 
 /// Reads a body; `None` if it is longer than `most` bytes.
-async fn whole(mut response: Response, most: usize) -> Result<Option<Vec<u8>>, Failure> {
+async fn whole(mut response: Response, most: usize, parts: &PartsCount) -> Result<Option<Vec<u8>>, Failure> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > most {
             return Ok(None);
         }
         body.extend_from_slice(&chunk);
+        parts.add();
     }
     Ok(Some(body))
 }
@@ -365,12 +374,17 @@ fn is_too_long(cause: &(dyn std::error::Error + 'static)) -> bool {
 /// Returns the bytes of a stream of events, none of which may be endless.
 fn bounded(
     response: Response,
+    parts: PartsCount,
 ) -> impl futures::Stream<Item = Result<Cursor<Vec<u8>>, StreamFault>> + Send + 'static {
-    stream::unfold(Some((response, EventLength::default())), |state| async {
-        let (mut response, mut length) = state?;
+    stream::unfold(Some((response, EventLength::default(), parts)), |state| async {
+        let (mut response, mut length, parts) = state?;
         match response.chunk().await {
             Ok(Some(chunk)) if length.grow(&chunk) <= MAX_MESSAGE => {
-                Some((Ok(Cursor::new(chunk.to_vec())), Some((response, length))))
+                // What keeps the connection open, and says nothing of the call, comes in whole lines.
+                if length.in_line {
+                    parts.add();
+                }
+                Some((Ok(Cursor::new(chunk.to_vec())), Some((response, length, parts))))
             }
             Ok(Some(_)) => Some((Err(StreamFault::TooLong), None)),
             Ok(None) => None,

@@ -4,6 +4,8 @@
 //! result of no particular type (see [`raw_result`]); `client.rs` and `content.rs` read it part by part.
 
 use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rmcp::model::{
     CustomNotification, CustomRequest, CustomResult, ErrorCode, ErrorData, JsonRpcMessage, ListToolsResult,
@@ -22,6 +24,20 @@ pub(super) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
 const NO_RESULT: &str = "it has neither `result` nor `error`";
 /// Member that holds a result as it came in.
 const RAW: &str = "superstep/raw";
+
+/// Counts parts of messages that are not whole yet. A server that sends a long answer is slow, and not silent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PartsCount(Arc<AtomicU64>);
+
+impl PartsCount {
+    pub(super) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// A request that was sent, as far as its answer is read by it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::reading::{self, Incoming, MAX_MESSAGE, Outline, SentRequest};
+use super::reading::{self, Incoming, MAX_MESSAGE, Outline, PartsCount, SentRequest};
 
 /// Bytes of a line that is too long which are passed over; one that never ends ends the connection.
 const MAX_PASSED_OVER: usize = 8 * MAX_MESSAGE;
@@ -52,6 +52,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> LineTransport<W> {
         output: impl AsyncRead + Send + Unpin + 'static,
         input: W,
         discover: Option<Duration>,
+        parts: PartsCount,
     ) -> Self {
         let requests: Arc<Mutex<OpenCalls>> = Arc::default();
         let (passed_on, messages) = mpsc::channel(WAITING);
@@ -61,6 +62,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> LineTransport<W> {
             lines: BufReader::with_capacity(64 * 1024, output),
             line: Vec::new(),
             too_long: None,
+            parts,
             requests: requests.clone(),
             passed_on,
         };
@@ -202,6 +204,7 @@ struct LineReader<R> {
     lines: BufReader<R>,
     line: Vec<u8>,
     too_long: Option<LongLine>,
+    parts: PartsCount,
     requests: Arc<Mutex<OpenCalls>>,
     passed_on: mpsc::Sender<ServerJsonRpcMessage>,
 }
@@ -255,6 +258,9 @@ impl<R: AsyncRead + Send + Unpin + 'static> LineReader<R> {
                 long.length += part.len();
             }
             None => self.line.extend_from_slice(part),
+        }
+        if end.is_none() {
+            self.parts.add();
         }
         let taken = part.len() + usize::from(end.is_some());
         self.lines.consume(taken);

@@ -53,6 +53,15 @@ def called(key, params):
         for count in range(arguments["reports"]):
             time.sleep(0.3)
             send({"method": "notifications/progress", "params": {"progressToken": token, "progress": str(count), "total": None}})
+    if name == "drips":  # an answer that comes piece by piece
+        answer = json.dumps({"jsonrpc": "2.0", "id": key, "result": text("all of it")})
+        size = -(-len(answer) // arguments["pieces"])
+        for start in range(0, len(answer), size):
+            time.sleep(0.3)
+            sys.stdout.write(answer[start : start + size])
+            sys.stdout.flush()
+        put("")
+        return None
     return text(json.dumps(seen))
 
 

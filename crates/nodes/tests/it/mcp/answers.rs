@@ -1,7 +1,9 @@
 //! What is optional, newer or odd in an answer or a list costs that part; what cannot be read is an error at once; a
 //! server is spoken to in the revision that it knows.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use tokio::net::TcpStream;
 
 use super::*;
 
@@ -23,7 +25,7 @@ impl Says {
     /// One that lists the tools of the script.
     fn plain() -> Self {
         Self::new(
-            &json!({"": {"tools": tools_named(&["say", "long", "asks", "works", "last"])}}),
+            &json!({"": {"tools": tools_named(&["say", "long", "asks", "works", "last", "drips"])}}),
             "refuse",
         )
     }
@@ -288,7 +290,33 @@ async fn progress_of_any_form_is_a_sign_of_life() {
     assert_eq!(answer[0]["status"], "success", "{}", answer[0]);
 }
 
-/// A server over HTTP of which each call of `say` is answered with its argument `body`, of the type `kind`.
+#[tokio::test]
+async fn an_answer_that_still_comes_in_is_waited_for() {
+    let says = Says::plain();
+    let limited = |server: &str| json!([{"server": server, "approval": "none", "timeout_s": 2}]);
+    let answer = says
+        .project
+        .answers(&limited("says"), &[("drips", json!({"pieces": 9}))])
+        .await;
+    assert_eq!(answer[0]["content"], "all of it", "{}", answer[0]);
+    let far = over_http().await;
+    let good = r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"all of it"}]}}"#;
+    for (kind, body) in [
+        ("application/json", good.to_owned()),
+        ("text/event-stream", format!("data: {good}\n\n")),
+    ] {
+        let said = json!({"kind": kind, "body": body, "pieces": 9});
+        let answer = far.answers(&limited("far"), &[("say", said)]).await;
+        assert_eq!(answer[0]["content"], "all of it", "{kind}: {}", answer[0]);
+    }
+    // What only keeps the connection open is no part of an answer.
+    let said = json!({"kind": "text/event-stream", "body": format!("{}data: {good}\n\n", ": here\n\n".repeat(20)), "pieces": "lines"});
+    let answer = far.answers(&limited("far"), &[("say", said)]).await;
+    failed(&answer[0], "no sign of life for 2 s");
+}
+
+/// A server over HTTP of which each call of `say` is answered with its argument `body`, of the type `kind`; with
+/// `pieces` in so many, a while apart, or in lines.
 async fn over_http() -> Project {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -297,12 +325,34 @@ async fn over_http() -> Project {
             tokio::spawn(async move {
                 let (head, body) = read_request(&mut socket).await;
                 let answer = http_answer(&head, &body);
-                let _ = socket.write_all(answer.as_bytes()).await;
+                let _ = send_in_pieces(&mut socket, &answer, pieces_wanted(&body)).await;
                 socket.shutdown().await.ok();
             });
         }
     });
     Project::new(&json!({"far": {"url": format!("http://{address}/mcp")}}))
+}
+
+fn pieces_wanted(body: &str) -> Json {
+    let request: Json = serde_json::from_str(body).unwrap_or_default();
+    request["params"]["arguments"]["pieces"].clone()
+}
+
+async fn send_in_pieces(socket: &mut TcpStream, answer: &str, pieces: Json) -> std::io::Result<()> {
+    let pieces: Vec<&[u8]> = match (&pieces, pieces.as_u64()) {
+        (_, Some(count)) => answer
+            .as_bytes()
+            .chunks(answer.len().div_ceil(count as usize))
+            .collect(),
+        (Json::String(_), _) => answer.as_bytes().split_inclusive(|&byte| byte == b'\n').collect(),
+        _ => return socket.write_all(answer.as_bytes()).await,
+    };
+    for piece in pieces {
+        socket.write_all(piece).await?;
+        socket.flush().await?;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    Ok(())
 }
 
 fn http_answer(head: &str, body: &str) -> String {
