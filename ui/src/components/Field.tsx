@@ -2,7 +2,7 @@
  * Label, help and problem around one control. Uses its own ids rather than Base UI's Field, because the control may be
  * a CodeMirror view or a whole sub-form.
  */
-import { createContext, useContext, useId, useMemo, type ReactNode } from "react";
+import { createContext, useContext, useId, useLayoutEffect, useMemo, useRef, type ReactNode } from "react";
 import { CircleAlert, Info, TriangleAlert } from "lucide-react";
 import { cx } from "./cx";
 import { InlineCode } from "./InlineCode";
@@ -73,6 +73,35 @@ export function FieldParts({ children }: { children: ReactNode }) {
   const field = useContext(FieldContext);
   const parts = useMemo(() => field && { ...field, controlId: undefined, labelId: undefined }, [field]);
   return <FieldContext value={parts}>{children}</FieldContext>;
+}
+
+/**
+ * What can be done about a problem. It goes with its problem, which a check may take away while the button has the focus:
+ * the field has it then, and the next Tab leads on from there.
+ */
+function QuickFix({
+  controlId,
+  label,
+  run,
+}: NonNullable<FieldProblem["action"]> & { readonly controlId: string }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(
+    () => () => {
+      // It is still in the document here.
+      if (button.current === document.activeElement) document.getElementById(controlId)?.focus();
+    },
+    [controlId],
+  );
+  return (
+    <button
+      ref={button}
+      type="button"
+      className="text-accent-text underline underline-offset-2"
+      onClick={run}
+    >
+      {label}
+    </button>
+  );
 }
 
 export function Field({
@@ -170,13 +199,7 @@ export function Field({
                   {problem.action !== undefined && (
                     <>
                       {" "}
-                      <button
-                        type="button"
-                        className="text-accent-text underline underline-offset-2"
-                        onClick={problem.action.run}
-                      >
-                        {problem.action.label}
-                      </button>
+                      <QuickFix controlId={`${id}control`} {...problem.action} />
                     </>
                   )}
                 </span>
