@@ -26,6 +26,25 @@ describe("commands", () => {
     return { asked, arrive: () => arrive() };
   }
 
+  it("gives a list its keys while it is open, and the window when it is closing", () => {
+    const run = vi.fn();
+    undo.push(registerCommand({ id: "edit.undo", title: "Undo", group: "Edit", run }));
+    document.body.innerHTML = `<div id="popup" data-open><div role="listbox"><div id="option" tabindex="-1"></div></div></div>`;
+    const [popup, option] = ["popup", "option"].map((id) => document.getElementById(id)!);
+    const pressed = () => {
+      const key = new KeyboardEvent("keydown", { key: "z", ctrlKey: true, cancelable: true, bubbles: true });
+      let taken = false;
+      document.addEventListener("keydown", (event) => (taken = dispatchKey(event)), { once: true });
+      option!.dispatchEvent(key);
+      return taken;
+    };
+    expect(pressed()).toBe(false);
+    popup!.removeAttribute("data-open");
+    popup!.setAttribute("data-closed", "");
+    expect(pressed()).toBe(true);
+    expect(run).toHaveBeenCalledOnce();
+  });
+
   it("waits for commands that are yet to come, asked for by name and by key", async () => {
     const { asked, arrive } = toCome();
     expect(runCommand("settings.open")).toBe(true);

@@ -103,8 +103,9 @@ const TYPING =
 function scopesAt(target: EventTarget | null): ReadonlySet<Scope> {
   if (!(target instanceof Element)) return new Set<Scope>(["app", "window", "selection", "canvas"]);
   if (target.closest(TYPING)) return new Set<Scope>(["app"]);
-  const dialog = target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
-  if (dialog) return new Set<Scope>(["app"]);
+  // One that is closing, and has the focus until it has gone, takes no keys any more.
+  const popup = target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
+  if (popup && !popup.closest("[data-closed]")) return new Set<Scope>(["app"]);
   const free = target === document.body || target.closest("[data-canvas]") !== null;
   if (free) return new Set<Scope>(["app", "window", "selection", "canvas"]);
   const selects = target.closest("[data-selects]") !== null;
