@@ -319,7 +319,6 @@ fn drawing() {
 
     window.click("use-debug");
     window.click("run");
-    window.click("run-start");
     window.status("asking");
     window.text("answer-banner", "What is your name?");
     app.fill(&format!("{} :is(textarea, input)", id("answer-banner")), "Ada");
