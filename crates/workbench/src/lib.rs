@@ -148,6 +148,7 @@ pub struct Workbench {
     reembedding: memory::reembedding::Reembedding,
     cleaning: storage::retention::Cleaning,
     deadlines: inbox::deadlines::Deadlines,
+    holding: inbox::held::Holding,
     inbox: inbox::list::InboxCount,
     indexing: search::Indexing,
     changes: ipc::changes::Watch,
@@ -227,6 +228,7 @@ impl Workbench {
                 reembedding: memory::reembedding::Reembedding::default(),
                 cleaning: storage::retention::Cleaning::default(),
                 deadlines: inbox::deadlines::Deadlines::default(),
+                holding: inbox::held::Holding::default(),
                 inbox: inbox::list::InboxCount::default(),
                 indexing: search::Indexing::default(),
                 changes: ipc::changes::Watch::default(),
@@ -246,6 +248,7 @@ impl Workbench {
         *workbench.listener() = ipc::Listener::start(&workbench.instance, workbench.host());
         storage::retention::clean_daily(&workbench);
         inbox::deadlines::watch(&workbench);
+        inbox::held::give(&workbench);
         inbox::list::count(&workbench);
         ipc::changes::watch(&workbench);
         search::keep_index(&workbench);
@@ -277,6 +280,7 @@ impl Workbench {
     pub async fn shutdown(self: &Arc<Self>) {
         self.cleaning.stop();
         self.deadlines.stop();
+        self.holding.stop();
         self.inbox.stop();
         self.changes.stop();
         self.indexing.stop();

@@ -1,5 +1,6 @@
 // Generated from crates/workbench/src/wire/commands.rs. Do not edit.
 import type { AnswerPreviews } from "./bindings/AnswerPreviews";
+import type { AnswersTaken } from "./bindings/AnswersTaken";
 import type { AppInfo } from "./bindings/AppInfo";
 import type { Applied } from "./bindings/Applied";
 import type { ApplyPatch } from "./bindings/ApplyPatch";
@@ -12,6 +13,7 @@ import type { BookmarkCheckpoint } from "./bindings/BookmarkCheckpoint";
 import type { Breakpoints } from "./bindings/Breakpoints";
 import type { CancelWork } from "./bindings/CancelWork";
 import type { ChangeBreakpoints } from "./bindings/ChangeBreakpoints";
+import type { ChangeHeld } from "./bindings/ChangeHeld";
 import type { Changes } from "./bindings/Changes";
 import type { CheckBreakpoint } from "./bindings/CheckBreakpoint";
 import type { CheckInvariants } from "./bindings/CheckInvariants";
@@ -42,11 +44,13 @@ import type { FindMoments } from "./bindings/FindMoments";
 import type { FindText } from "./bindings/FindText";
 import type { FindUses } from "./bindings/FindUses";
 import type { GitView } from "./bindings/GitView";
+import type { GiveAnswers } from "./bindings/GiveAnswers";
 import type { GrantTrust } from "./bindings/GrantTrust";
 import type { GraphHistory } from "./bindings/GraphHistory";
 import type { GraphRef } from "./bindings/GraphRef";
 import type { GraphVersions } from "./bindings/GraphVersions";
 import type { GraphView } from "./bindings/GraphView";
+import type { HeldChanged } from "./bindings/HeldChanged";
 import type { ImportThread } from "./bindings/ImportThread";
 import type { Inbox } from "./bindings/Inbox";
 import type { InsideView } from "./bindings/InsideView";
@@ -291,6 +295,9 @@ export interface Commands {
   "python.find": [ReadPython, PythonView];
   "work.cancel": [CancelWork, Empty];
   "inbox.list": [ListInbox, Inbox];
+  "answer.give": [GiveAnswers, AnswersTaken];
+  "answer.takeBack": [ChangeHeld, HeldChanged];
+  "answer.giveNow": [ChangeHeld, HeldChanged];
   "question.withdraw": [WithdrawQuestion, Empty];
   "question.preview": [PreviewAnswers, AnswerPreviews];
   "inbox.changes": [ReadChanges, Changes];

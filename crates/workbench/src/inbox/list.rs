@@ -17,10 +17,12 @@ use tokio_util::sync::CancellationToken;
 use crate::Workbench;
 use crate::base::blocking;
 use crate::inbox::question::asked;
-use crate::ledger::ThreadRow;
+use crate::ledger::{AnswerRow, ThreadRow};
 use crate::session::{self, Asking};
 use crate::threads::listing::page_size;
-use crate::wire::{AppEvent, Inbox, ListInbox, Problem, Question, QuestionBranch};
+use crate::wire::{
+    AnswerState, AppEvent, Inbox, ListInbox, Problem, Question, QuestionBranch, ReturnedAnswer,
+};
 use superstep_document::text;
 
 /// Checkpoints of a page when nobody says how many.
@@ -29,6 +31,9 @@ const PAGE: usize = 100;
 const AT_ONCE: usize = 16;
 /// The least time between two counts.
 const COUNT_EVERY: Duration = Duration::from_millis(50);
+
+/// Questions by checkpoint and id.
+type Leaving = HashSet<(String, String)>;
 
 /// Notifier that reports to the counter of questions that other questions wait now.
 #[derive(Debug, Default)]
@@ -87,8 +92,11 @@ impl Workbench {
             .after(request.after.as_deref().map(place).transpose()?)
             .limit(limit.saturating_add(1));
         // A run may end while the page is read: what it answers by now waits no more in a moment.
-        let leaving: HashSet<String> = (self.runs.being_answered().into_iter())
-            .flat_map(|(_, _, answers)| answers)
+        let open = self.open_answers().await?;
+        let leaving: Leaving = (self.being_answered(&open).into_iter())
+            .flat_map(|((_, checkpoint), answers)| {
+                answers.into_iter().map(move |id| (checkpoint.clone(), id))
+            })
             .collect();
         let mut page = self.saver().waiting(&query).await?;
         let more = page.len() > limit;
@@ -96,9 +104,19 @@ impl Workbench {
         let last = page.last().filter(|_| more);
         let next = last.map(|last| format!("{}/{}", last.checkpoint, last.thread));
         let questions = self.questions_in(&page, &leaving).await?;
+        let is_first = request.after.is_none();
+        let held = open.iter().filter(|row| {
+            is_first
+                && row.state == AnswerState::Held
+                && request
+                    .thread_id
+                    .as_ref()
+                    .is_none_or(|thread| *thread == row.thread_id)
+        });
         Ok(Inbox {
             waiting: self.count_waiting().await?,
             questions,
+            held: held.map(AnswerRow::view).collect(),
             next,
         })
     }
@@ -107,7 +125,7 @@ impl Workbench {
     async fn questions_in(
         self: &Arc<Self>,
         page: &[Waiting],
-        leaving: &HashSet<String>,
+        leaving: &Leaving,
     ) -> Result<Vec<Question>, Problem> {
         let ids: Vec<&str> = page.iter().map(|waiting| waiting.thread.as_str()).collect();
         let (rows, runs) = (self.rows_of(page, &ids).await?, self.ledger.last_runs(&ids)?);
@@ -122,6 +140,17 @@ impl Workbench {
             .await?;
         let asked_by = self.asked_by(page, &rows).await?;
         let mut branches = self.branches(page).await?;
+        let mut returned: HashMap<(String, String), ReturnedAnswer> = HashMap::new();
+        for row in self.ledger.returned_answers(&ids)? {
+            let Some(problem) = row.problem else { continue };
+            let (answer, note) = (row.answer, row.note);
+            let came_back = ReturnedAnswer {
+                answer,
+                note,
+                problem,
+            };
+            returned.insert((row.checkpoint_id, row.interrupt_id), came_back);
+        }
         let mut paths: HashMap<&str, Option<String>> = HashMap::new();
         let mut questions = Vec::with_capacity(page.len());
         for (waiting, asked_by) in page.iter().zip(asked_by) {
@@ -147,7 +176,8 @@ impl Workbench {
             let branch = branches.remove(&(waiting.checkpoint.clone(), waiting.thread.clone()));
             for (node, interrupt) in asked_by {
                 let id_of = interrupt.id.as_str();
-                if leaving.contains(id_of) || answered.iter().any(|id| id == id_of) {
+                let place = (waiting.checkpoint.to_string(), id_of.to_owned());
+                if leaving.contains(&place) || answered.contains(&place.1) {
                     continue;
                 }
                 let since = asked_at
@@ -164,6 +194,7 @@ impl Workbench {
                     asked: asked(&interrupt.value),
                     checkpoint_id: waiting.checkpoint.to_string(),
                     branch: branch.clone(),
+                    returned: returned.remove(&place),
                 });
             }
         }
@@ -309,15 +340,34 @@ impl Workbench {
         Ok(found)
     }
 
+    /// Returns the questions that are answered and not stored as such, by thread and checkpoint.
+    fn being_answered(&self, open: &[AnswerRow]) -> HashMap<(String, String), HashSet<String>> {
+        let runs = self.runs.being_answered().into_iter();
+        let by_runs = runs.map(|(thread, checkpoint, answers)| ((thread, checkpoint), answers));
+        let held = open.iter().map(|row| {
+            let place = (row.thread_id.clone(), row.checkpoint_id.clone());
+            (place, vec![row.interrupt_id.clone()])
+        });
+        let mut answered: HashMap<_, HashSet<String>> = HashMap::new();
+        for (place, answers) in by_runs.chain(held) {
+            answered.entry(place).or_default().extend(answers);
+        }
+        answered
+    }
+
     /// Counts the tasks that ask and that nobody is answering now.
-    async fn count_waiting(&self) -> Result<u32, Problem> {
+    async fn count_waiting(self: &Arc<Self>) -> Result<u32, Problem> {
         let mut waiting = self.saver().count_waiting().await?;
-        for (thread_id, checkpoint, answers) in self.runs.being_answered() {
-            let pending = self.writes_at(&thread_id, &checkpoint.as_str().into()).await?;
+        let answered = self.being_answered(&self.open_answers().await?);
+        let places = answered
+            .keys()
+            .map(|(thread, at)| address(thread, &at.as_str().into()));
+        let writes = self.saver().writes(&places.collect::<Vec<_>>()).await?;
+        for (answers, pending) in answered.values().zip(writes) {
             let answered = waiting_questions(&pending)
                 .iter()
                 .filter(|(_, questions)| {
-                    let is_answered = |q: &Interrupt| answers.iter().any(|id| id == q.id.as_str());
+                    let is_answered = |q: &Interrupt| answers.contains(q.id.as_str());
                     questions.iter().all(is_answered)
                 })
                 .count();
@@ -326,9 +376,15 @@ impl Workbench {
         Ok(u32::try_from(waiting).unwrap_or(u32::MAX))
     }
 
+    /// Says that another number of questions waits now, of those that were asked.
+    pub(crate) fn publish_count(&self) {
+        self.inbox.changed.notify_one();
+    }
+
     /// Says that other questions wait now: those of one thread, or of any.
     pub(crate) fn publish_inbox(&self, thread_id: Option<&str>) {
         self.inbox.changed.notify_one();
+        self.holding.look();
         self.deadlines.changed(thread_id);
     }
 }

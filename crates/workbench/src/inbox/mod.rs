@@ -1,6 +1,8 @@
-//! Questions that wait for a person or for a time: their list, one of them, what an answer would lead to, and deadlines.
+//! Questions that wait for a person or for a time: their list, one of them, what an answer would lead to, answers that are held,
+//! and deadlines.
 
 pub(crate) mod deadlines;
+pub(crate) mod held;
 pub(crate) mod list;
 pub(crate) mod preview;
 pub(crate) mod question;

@@ -82,6 +82,15 @@ impl Workbench {
                 "The question is being answered at this moment."
             )));
         }
+        let (thread_id, checkpoint_id) = (&request.thread_id, &request.checkpoint_id);
+        if self
+            .ledger
+            .is_held(thread_id, checkpoint_id, &request.interrupt_id)?
+        {
+            return Err(already_answered(text!(
+                "The question is being answered at this moment."
+            )));
+        }
         let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
         let me = self.preferences.settings().name;
         let withdrawal = Withdrawal {

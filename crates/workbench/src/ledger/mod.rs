@@ -2,6 +2,7 @@
 //! and which file a draft became. One small SQLite file of its own, so that a backend for checkpoints needs to know
 //! nothing of windows.
 
+mod answers;
 mod background_writer;
 mod breakpoints;
 mod events;
@@ -22,6 +23,7 @@ use rusqlite::Connection;
 use crate::wire::Problem;
 use superstep_document::text;
 
+pub(crate) use answers::AnswerRow;
 pub(crate) use background_writer::BackgroundWriter;
 pub(crate) use events::{RunLog, StoredEvents};
 pub(crate) use overview::{RunOfThread, StoredSpan};
@@ -180,6 +182,28 @@ CREATE TABLE asked (
     at           TEXT NOT NULL,
     PRIMARY KEY (thread_id, task_id, interrupt_id)
 ) WITHOUT ROWID;
+",
+    // Answers of people: those that no thread has yet (held, giving), and all others.
+    "
+CREATE TABLE answers (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id     TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    interrupt_id  TEXT NOT NULL,
+    node          TEXT NOT NULL,
+    question      TEXT NOT NULL,
+    answer        TEXT NOT NULL,
+    person        TEXT,
+    note          TEXT,
+    at            TEXT NOT NULL,
+    due           INTEGER NOT NULL,
+    instance      TEXT NOT NULL,
+    state         TEXT NOT NULL,
+    start         TEXT NOT NULL,
+    problem       TEXT
+);
+CREATE INDEX answers_of_thread ON answers (thread_id, checkpoint_id, interrupt_id);
+CREATE INDEX answers_open ON answers (state) WHERE state IN ('held', 'giving');
 ",
 ];
 

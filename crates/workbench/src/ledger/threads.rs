@@ -118,6 +118,7 @@ impl Ledger {
                 "run_events",
                 "spans",
                 "asked",
+                "answers",
                 "what_ifs",
             ] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;

@@ -22,7 +22,13 @@ impl Workbench {
         checkpoint: &CheckpointId,
     ) -> Result<(), Problem> {
         let waiting = session::waiting_at(&*self.saver(), &thread_id.into(), checkpoint).await?;
-        if session::has_passed(&waiting) {
+        let mut is_held = false;
+        for question in &waiting {
+            is_held |= self
+                .ledger
+                .is_held(thread_id, checkpoint.as_str(), question.id.as_str())?;
+        }
+        if session::has_passed(&waiting) && !is_held {
             return Ok(());
         }
         Err(already_answered(text!(
@@ -53,13 +59,13 @@ impl Workbench {
         Ok(late.then(|| already_answered(text!("Somebody else has just answered this question."))))
     }
 
-    /// Refuses answers to questions that do not wait, and of a person who was not asked.
-    pub(super) async fn waiting_for(
+    /// Refuses answers to questions that do not wait, and of a person who was not asked; returns the checkpoint that asks.
+    pub(crate) async fn waiting_for(
         &self,
         thread_id: &str,
         checkpoint: Option<&CheckpointId>,
         answers: &BTreeMap<String, Json>,
-    ) -> Result<(), Problem> {
+    ) -> Result<CheckpointId, Problem> {
         if answers.is_empty() {
             return Err(Problem::invalid(text!("There is no answer in the request."))
                 .remedy(text!("Answer at least one question.")));
@@ -77,8 +83,13 @@ impl Workbench {
             }
         };
         let waiting = session::waiting_at(&*self.saver(), &thread_id.into(), &at).await?;
-        self.runs
-            .with(thread_id, |active| active.asked_at = Some(at.to_string()));
+        for id in answers.keys() {
+            if self.ledger.is_held(thread_id, at.as_str(), id)? {
+                return Err(already_answered(text!(
+                    "Somebody else has just answered this question."
+                )));
+            }
+        }
         let answers = by_id(answers);
         let me = self.preferences.settings().name;
         if let Some(message) = session::not_asked(&waiting, &answers, me.as_deref()) {
@@ -87,7 +98,7 @@ impl Workbench {
             )));
         }
         match answers.unknown(&waiting) {
-            None => Ok(()),
+            None => Ok(at),
             Some(_) => Err(gone()),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use superstep::checkpoint::ClaimRequest;
+use superstep::checkpoint::{ClaimRequest, GraphVersion};
 use superstep::run::StepTask;
 use superstep::value::Object;
 use superstep::{CheckpointId, Graph, Name, RunConfig, StreamMode, Value};
@@ -21,10 +21,11 @@ use crate::base::values::{TITLE, first_text};
 use crate::documents::GraphSource;
 use crate::documents::graphs::Built;
 use crate::ipc::Handed;
-use crate::ledger::{RunRow, ThreadRow};
+use crate::ledger::{AnswerRow, RunRow, ThreadRow};
 use crate::session::{Origin, Start};
 use crate::wire::{
-    AppEvent, Breakpoint, Json, Problem, RunAction, RunLabels, RunModels, RunStatus, RunView, StartRun,
+    AnswerState, AppEvent, Breakpoint, Json, Problem, Renamed, RunAction, RunLabels, RunModels, RunStatus,
+    RunView, StartRun,
 };
 use superstep_document::text;
 
@@ -61,20 +62,15 @@ impl Workbench {
             Some(source) => source,
             None => self.source_of(&request).await?,
         };
-        let models = self.models_for(&request, passed.as_ref()).await?;
         let labels = self.labels_for(&mut request, passed.as_ref()).await?;
-        let (source, renamed) = self
-            .version_to_run(&thread_id, &request, passed.as_ref(), source, &models)
+        let Runnable {
+            built,
+            version,
+            models,
+            renamed,
+        } = self
+            .runnable(&thread_id, &request, passed.as_ref(), source)
             .await?;
-        let (this, answering) = (self.clone(), models.clone());
-        let (built, version) = blocking(move || {
-            // What cannot run at all is reported first.
-            let built = this.build_with(source, answering.clone())?;
-            this.permit(&built.source, None, &answering)?;
-            let version = this.consists_of(&built.source).version;
-            Ok::<_, Problem>((built, version))
-        })
-        .await??;
         let title = self.title_of(&thread_id, &request.action, &built)?;
         // A question whose time is over goes on without a person, so the context is kept with the thread.
         let context = match request.context.take() {
@@ -88,6 +84,10 @@ impl Workbench {
             .map_err(|error| Problem::invalid(error.to_string()))?;
         let action = std::mem::replace(&mut request.action, RunAction::Continue);
         let goes_on = matches!(&action, RunAction::Continue | RunAction::Resume { .. });
+        let answered = match &action {
+            RunAction::Resume { answers, .. } => answers.clone(),
+            _ => BTreeMap::new(),
+        };
         let start = self.start_of(&thread_id, action, passed, &built).await?;
         let start = self.renamed_start(&thread_id, start, &renamed).await?;
         let pinned = self.pinned_for(&mut request, &built)?;
@@ -116,6 +116,7 @@ impl Workbench {
         self.runs.count_on(&thread_id, goes_on, &config.breakpoints);
         let input = start.apply(&mut config);
         self.note_run(&run, title, &built, context.as_ref())?;
+        self.note_answers(&thread_id, answered).await?;
         self.runs.with(&thread_id, |active| active.running = true);
         let started = run.view();
         let log = self.records.begin(&thread_id, &run.run_id);
@@ -127,6 +128,62 @@ impl Workbench {
         tokio::spawn(RunReader::new(self.clone(), slot, run, log, &built, report).read(stream));
         self.publish_inbox(Some(&thread_id));
         Ok(started)
+    }
+
+    /// Returns the graph that a request runs, once it can run and is allowed to.
+    async fn runnable(
+        self: &Arc<Self>,
+        thread_id: &str,
+        request: &StartRun,
+        passed: Option<&CheckpointId>,
+        source: GraphSource,
+    ) -> Result<Runnable, Problem> {
+        let models = self.models_for(request, passed).await?;
+        let (source, renamed) = self
+            .version_to_run(thread_id, request, passed, source, &models)
+            .await?;
+        let (this, answering) = (self.clone(), models.clone());
+        let (built, version) = blocking(move || {
+            // What cannot run at all is reported first.
+            let built = this.build_with(source, answering.clone())?;
+            this.permit(&built.source, None, &answering)?;
+            let version = this.consists_of(&built.source).version;
+            Ok::<_, Problem>((built, version))
+        })
+        .await??;
+        Ok(Runnable {
+            built,
+            version,
+            models,
+            renamed,
+        })
+    }
+
+    /// Refuses what no run can begin with, as far as that is known before its thread is free.
+    pub(crate) async fn could_begin(
+        self: &Arc<Self>,
+        thread_id: &str,
+        request: &StartRun,
+    ) -> Result<(), Problem> {
+        let source = self.source_of(request).await?;
+        self.runnable(thread_id, request, None, source).await.map(drop)
+    }
+
+    /// Notes answers that a run begins with and that nobody has kept before.
+    async fn note_answers(&self, thread_id: &str, answers: BTreeMap<String, Json>) -> Result<(), Problem> {
+        let mut asked_at = None;
+        self.runs
+            .with(thread_id, |active| asked_at.clone_from(&active.asked_at));
+        let Some(asked_at) = asked_at.filter(|_| !answers.is_empty()) else {
+            return Ok(());
+        };
+        for row in self.answers_as_rows(thread_id, &asked_at, &answers).await? {
+            self.ledger.keep_answers(&[AnswerRow {
+                state: AnswerState::Giving,
+                ..row
+            }])?;
+        }
+        Ok(())
     }
 
     fn new_run(&self, thread_id: &str) -> RunRow {
@@ -153,9 +210,21 @@ impl Workbench {
             RunAction::Resume { answers, .. } => answers.keys().cloned().collect(),
             _ => Vec::new(),
         };
-        let slot = match self.reserve_claimed(thread_id, answering) {
-            Ok(slot) => slot,
-            Err(busy) => return Err(self.too_late(thread_id, &request.action).await?.unwrap_or(busy)),
+        let answering: Vec<String> = answering;
+        let slot = loop {
+            let busy = match self.reserve_claimed(thread_id, answering.clone()) {
+                Ok(slot) => break slot,
+                Err(busy) => busy,
+            };
+            if let Some(late) = self.too_late(thread_id, &request.action).await? {
+                return Err(late);
+            }
+            // An answer waits until it can be given, and nothing else does.
+            match self.runs.end_of(thread_id) {
+                Some(ended) if !answering.is_empty() => ended.cancelled().await,
+                Some(_) => return Err(busy),
+                None => self.runs_here_only(thread_id)?,
+            }
         };
         match self.claim_to_run(thread_id, request.take_over).await {
             Ok(claim) => Ok((slot, claim)),
@@ -298,7 +367,9 @@ impl Workbench {
                 _,
             ) => {
                 let at = checkpoint_id.map(CheckpointId::from);
-                self.waiting_for(thread_id, at.as_ref(), &answers).await?;
+                let asked_at = self.waiting_for(thread_id, at.as_ref(), &answers).await?;
+                self.runs
+                    .with(thread_id, |active| active.asked_at = Some(asked_at.to_string()));
                 let answers: Object = answers
                     .into_iter()
                     .map(|(id, answer)| (id, Value::from(answer)))
@@ -327,6 +398,14 @@ impl Workbench {
         self.ledger.keep_context(&run.thread_id, context)?;
         self.ledger.run_began(run)
     }
+}
+
+/// A graph that can run and is allowed to.
+struct Runnable {
+    built: Arc<Built>,
+    version: Arc<GraphVersion>,
+    models: RunModels,
+    renamed: Renamed,
 }
 
 /// Outputs that nodes of a run write instead of running.

@@ -70,6 +70,16 @@ impl Runs {
         self.lock().get(thread_id).is_some_and(|active| active.running)
     }
 
+    /// Returns whether a run or an edit has the thread.
+    pub(crate) fn is_taken(&self, thread_id: &str) -> bool {
+        self.lock().contains_key(thread_id)
+    }
+
+    /// Returns what tells when the thread is free that is taken.
+    fn end_of(&self, thread_id: &str) -> Option<CancellationToken> {
+        self.lock().get(thread_id).map(|active| active.ended.clone())
+    }
+
     /// Returns the threads that are running.
     pub(crate) fn running(&self) -> Vec<String> {
         let active = self.lock();
@@ -157,6 +167,7 @@ impl Drop for TakenThread {
         if let Some(workbench) = self.workbench.upgrade() {
             workbench.runs.lock().remove(&self.thread_id);
             workbench.hub.forget(&self.thread_id);
+            workbench.holding.look();
         }
         self.ended.cancel();
     }

@@ -15,7 +15,7 @@ use crate::documents::graphs::Built;
 use crate::ipc::{Ending, Report};
 use crate::ledger::{RunLog, RunRow};
 use crate::runs::records::within;
-use crate::wire::AppEvent;
+use crate::wire::{AppEvent, RunStatus};
 
 /// A thread's entry in lists is sent at most so often while it runs.
 const THREAD_EVERY: Duration = Duration::from_millis(250);
@@ -108,6 +108,7 @@ impl RunReader {
 
     async fn checkpoint(&mut self, event: &CheckpointEvent) {
         self.recorder.checkpoint(event);
+        let mut has_stored = false;
         self.workbench.runs.with(&self.run.thread_id, |active| {
             // What was answered is stored with the checkpoint after the one that asked.
             if active
@@ -115,9 +116,13 @@ impl RunReader {
                 .as_ref()
                 .is_some_and(|asked_at| asked_at != event.id.as_str())
             {
+                has_stored = !active.answering.is_empty();
                 active.answering.clear();
             }
         });
+        if has_stored {
+            self.note_stored();
+        }
         let stored = self
             .workbench
             .checkpoint_event(&self.run.thread_id, event.id.as_str());
@@ -125,6 +130,17 @@ impl RunReader {
             self.emit(event);
         }
         self.thread_due = true;
+    }
+
+    /// Notes that the thread has the answers.
+    fn note_stored(&self) {
+        let workbench = &self.workbench;
+        let noted = workbench
+            .ledger
+            .answers_stored(&self.run.thread_id, workbench.instance.id());
+        if let Err(problem) = noted {
+            tracing::warn!(thread = self.run.thread_id, %problem, "the answers of the run were not noted");
+        }
     }
 
     async fn end(mut self, result: Result<superstep::RunResult, RunError>) {
@@ -151,6 +167,10 @@ impl RunReader {
         let written = workbench.records.keeper().ask(|_| Ok(())).await;
         if let Err(problem) = written {
             tracing::warn!(thread = thread_id, %problem, "what the run did was not recorded");
+        }
+        // A run that ends because the program does has not done what was answered; that is seen at the next start.
+        if status != RunStatus::Stopped || !workbench.holding.is_stopped() {
+            self.note_stored();
         }
         let run = self.run.view();
         // The thread is free before its end is published: a client that reacts at once must not find it busy.

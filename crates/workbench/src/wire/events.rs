@@ -159,6 +159,17 @@ pub enum AppEvent {
         /// How many wait.
         waiting: u32,
     },
+    /// An answer that was kept was not taken; its question waits again, or somebody else has answered it.
+    AnswerRefused {
+        /// Thread.
+        thread_id: String,
+        /// The checkpoint that asks.
+        checkpoint_id: String,
+        /// Interrupt id.
+        interrupt_id: String,
+        /// Why.
+        problem: super::Problem,
+    },
     /// Long work that an interface asked for has got this far.
     Work {
         /// The name that the interface gave it.
@@ -240,6 +251,7 @@ impl AppEvent {
             | AppEvent::Within { thread_id, .. }
             | AppEvent::Checkpoint { thread_id, .. }
             | AppEvent::WhatIf { thread_id, .. }
+            | AppEvent::AnswerRefused { thread_id, .. }
             | AppEvent::ThreadDeleted { thread_id } => Some(thread_id),
             AppEvent::Inbox { .. }
             | AppEvent::Work { .. }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Comparison, EffectView, ExchangeCost, Json};
+use super::{Comparison, EffectView, ExchangeCost, Json, Problem, StartRun};
 
 /// A choice offered with a question.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -72,6 +72,10 @@ pub struct Question {
     pub branch: Option<QuestionBranch>,
     /// Waiting since.
     pub since: String,
+    /// The last answer to it, where it could not be given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub returned: Option<ReturnedAnswer>,
 }
 
 /// A branch of a thread that is not its newest.
@@ -108,6 +112,10 @@ pub struct ListInbox {
 pub struct Inbox {
     /// The questions.
     pub questions: Vec<Question>,
+    /// Answers that no thread has yet; with the first page only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<HeldAnswer>>", optional)]
+    pub held: Vec<HeldAnswer>,
     /// How many wait in all.
     pub waiting: u32,
     /// Where the next page begins; absent on the last.
@@ -277,4 +285,113 @@ pub enum PreviewEnd {
     },
     /// It goes on for longer than was looked at.
     GoesOn,
+}
+
+/// State of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum AnswerState {
+    /// It can be taken back, or waits until its thread is free.
+    Held,
+    /// A run begins with it.
+    Giving,
+    /// The thread has it.
+    Given,
+    /// It could not be given; the question waits.
+    Returned,
+    /// The question did not wait any more.
+    Lost,
+    /// The question was withdrawn.
+    Withdrawn,
+}
+
+/// An answer that could not be given.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ReturnedAnswer {
+    /// The answer.
+    #[ts(type = "any")]
+    pub answer: Json,
+    /// What the person wrote about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub note: Option<String>,
+    /// Why.
+    pub problem: Problem,
+}
+
+/// An answer that no thread has yet.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldAnswer {
+    /// Its number.
+    pub id: i64,
+    /// The thread.
+    pub thread_id: String,
+    /// The checkpoint that asks.
+    pub checkpoint_id: String,
+    /// Interrupt id.
+    pub interrupt_id: String,
+    /// The question as text.
+    pub text: String,
+    /// The answer.
+    #[ts(type = "any")]
+    pub answer: Json,
+    /// Milliseconds until it is given; 0 when it waits until its thread is free.
+    pub left_ms: u32,
+}
+
+/// `answer.give`: keeps answers, and gives them as soon as their time to be taken back is over and their threads are free.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct GiveAnswers {
+    /// The runs that the answers begin; each resumes a thread at a checkpoint that it names.
+    pub starts: Vec<StartRun>,
+    /// What the person writes about them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub note: Option<String>,
+    /// Milliseconds in which they can be taken back. Absent: as the settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub hold_ms: Option<u32>,
+}
+
+/// Answer of `answer.give`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct AnswersTaken {
+    /// The answers that are held; one that needs not wait is in its thread by now.
+    pub held: Vec<HeldAnswer>,
+    /// The others.
+    pub refused: Vec<RefusedAnswers>,
+}
+
+/// Answers of one run that were not taken.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct RefusedAnswers {
+    /// Its place among the starts.
+    pub start: u32,
+    /// Why.
+    pub problem: Problem,
+}
+
+/// `answer.takeBack` and `answer.giveNow`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ChangeHeld {
+    /// Numbers of held answers.
+    pub ids: Vec<i64>,
+}
+
+/// Answer of `answer.takeBack` and `answer.giveNow`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct HeldChanged {
+    /// The number of those that were still held.
+    pub changed: u32,
+}
+
+impl HeldChanged {
+    pub(crate) fn of(changed: usize) -> Self {
+        Self {
+            changed: u32::try_from(changed).unwrap_or(u32::MAX),
+        }
+    }
 }

@@ -47,6 +47,10 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub name: Option<String>,
+    /// Seconds in which an answer can be taken back, at most an hour; absent means 5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub hold_s: Option<u32>,
     /// The Python interpreter of all projects, or the folder of a virtual environment; absent leaves it to each project.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

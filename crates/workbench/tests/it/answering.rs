@@ -66,7 +66,7 @@ async fn what_changed_is_what_the_run_did_that_asks() {
 }
 
 /// A thread that asks "x?" and "y?" at once.
-async fn two_questions(app: &mut App) -> Value {
+pub(crate) async fn two_questions(app: &mut App) -> Value {
     let graph = app
         .draft(
             "Many",

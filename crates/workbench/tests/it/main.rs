@@ -15,6 +15,7 @@ mod find;
 mod git;
 #[cfg(unix)]
 mod handed;
+mod held;
 mod inbox;
 mod maintenance;
 mod memory;

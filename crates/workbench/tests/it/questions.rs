@@ -35,7 +35,7 @@ async fn asked_for_now(app: &mut App, ask: Value) -> (String, Option<Value>) {
 }
 
 /// Begins a thread whose question is for a short time only, and still waits.
-async fn hastily_asked(app: &mut App) -> (String, Value) {
+pub(crate) async fn hastily_asked(app: &mut App) -> (String, Value) {
     let mut wait = 1;
     loop {
         let ask = json!({"question": "Now?", "into": "answer", "wait_s": wait, "otherwise": "nobody"});

@@ -6,6 +6,7 @@ import type { Diagnostic } from "./Diagnostic";
 import type { FailureView } from "./FailureView";
 import type { InterruptView } from "./InterruptView";
 import type { Pins } from "./Pins";
+import type { Problem } from "./Problem";
 import type { RunView } from "./RunView";
 import type { TakenWay } from "./TakenWay";
 import type { TaskStatus } from "./TaskStatus";
@@ -216,7 +217,23 @@ threadId: string, } | { "type": "inbox",
 /**
  * How many wait.
  */
-waiting: number, } | { "type": "work", 
+waiting: number, } | { "type": "answerRefused", 
+/**
+ * Thread.
+ */
+threadId: string, 
+/**
+ * The checkpoint that asks.
+ */
+checkpointId: string, 
+/**
+ * Interrupt id.
+ */
+interruptId: string, 
+/**
+ * Why.
+ */
+problem: Problem, } | { "type": "work", 
 /**
  * The name that the interface gave it.
  */

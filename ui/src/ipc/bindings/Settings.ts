@@ -30,6 +30,10 @@ welcomed: boolean,
  */
 name?: string, 
 /**
+ * Seconds in which an answer can be taken back, at most an hour; absent means 5.
+ */
+holdS?: number, 
+/**
  * The Python interpreter of all projects, or the folder of a virtual environment; absent leaves it to each project.
  */
 python?: string, 

@@ -980,6 +980,8 @@ export const problems: Readonly<Record<string, string>> = {
   "The question does not wait any more, or not yet for long enough.": "该问题已不再等待，或等待得还不够久。",
   "Somebody else has just answered this question.": "其他人刚刚回答了此问题。",
   "There is no answer in the request.": "请求中没有回答。",
+  "An answer names its thread, its questions and the checkpoint that asks.":
+    "回答须指明其线程、问题以及提问的检查点。",
   "Answer at least one question.": "至少回答一个问题。",
   "The question does not wait any more: it was answered or withdrawn, or the thread went on without it.":
     "该问题已不再等待：它已被回答或撤回，或线程没有等它就继续了。",

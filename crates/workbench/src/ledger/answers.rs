@@ -1,0 +1,233 @@
+//! Answers of people to questions: those that are not in their threads yet, and all that were.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Ledger, list};
+use crate::wire::{AnswerState, Json, Problem};
+
+/// An answer to one question.
+#[derive(Clone, Debug)]
+pub(crate) struct AnswerRow {
+    /// 0 until it is stored.
+    pub(crate) id: i64,
+    pub(crate) thread_id: String,
+    pub(crate) checkpoint_id: String,
+    pub(crate) interrupt_id: String,
+    pub(crate) node: String,
+    pub(crate) question: String,
+    pub(crate) answer: Json,
+    pub(crate) person: Option<String>,
+    pub(crate) note: Option<String>,
+    /// ISO-8601, UTC.
+    pub(crate) at: String,
+    /// When it is to be given: milliseconds since the epoch.
+    pub(crate) due: u64,
+    /// The program that gives it.
+    pub(crate) instance: String,
+    pub(crate) state: AnswerState,
+    /// The request for the run that it begins, as JSON; empty where somebody else began it.
+    pub(crate) start: String,
+    pub(crate) problem: Option<Problem>,
+}
+
+const COLUMNS: &str = "id, thread_id, checkpoint_id, interrupt_id, node, question, answer, person, note, at, due, \
+                       instance, state, start, problem";
+
+/// A state as the table has it.
+fn word(state: AnswerState) -> &'static str {
+    match state {
+        AnswerState::Held => "held",
+        AnswerState::Giving => "giving",
+        AnswerState::Given => "given",
+        AnswerState::Returned => "returned",
+        AnswerState::Lost => "lost",
+        AnswerState::Withdrawn => "withdrawn",
+    }
+}
+
+fn state_of(word: &str) -> AnswerState {
+    match word {
+        "held" => AnswerState::Held,
+        "giving" => AnswerState::Giving,
+        "returned" => AnswerState::Returned,
+        "lost" => AnswerState::Lost,
+        "withdrawn" => AnswerState::Withdrawn,
+        _ => AnswerState::Given,
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<AnswerRow> {
+    let problem: Option<String> = row.get(14)?;
+    let (answer, state): (String, String) = (row.get(6)?, row.get(12)?);
+    Ok(AnswerRow {
+        id: row.get(0)?,
+        thread_id: row.get(1)?,
+        checkpoint_id: row.get(2)?,
+        interrupt_id: row.get(3)?,
+        node: row.get(4)?,
+        question: row.get(5)?,
+        answer: serde_json::from_str(&answer).unwrap_or_default(),
+        person: row.get(7)?,
+        note: row.get(8)?,
+        at: row.get(9)?,
+        due: u64::try_from(row.get::<_, i64>(10)?).unwrap_or_default(),
+        instance: row.get(11)?,
+        state: state_of(&state),
+        start: row.get(13)?,
+        problem: problem.and_then(|problem| serde_json::from_str(&problem).ok()),
+    })
+}
+
+fn ids_of(ids: &[i64]) -> String {
+    serde_json::Value::from(ids).to_string()
+}
+
+impl Ledger {
+    /// Stores answers, all or none; returns `None` when one of the questions has been answered already. An earlier answer
+    /// that came back is history from now on.
+    pub(crate) fn keep_answers(&self, answers: &[AnswerRow]) -> Result<Option<Vec<i64>>, Problem> {
+        self.with(|c| {
+            let transaction = c.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let mut ids = Vec::with_capacity(answers.len());
+            for row in answers {
+                let kept = transaction
+                    .prepare_cached(
+                        "INSERT INTO answers (thread_id, checkpoint_id, interrupt_id, node, question, answer, person, note,
+                             at, due, instance, state, start)
+                         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
+                         WHERE NOT EXISTS (SELECT 1 FROM answers WHERE thread_id = ?1 AND checkpoint_id = ?2
+                             AND interrupt_id = ?3 AND state IN ('held', 'giving'))",
+                    )?
+                    .execute(params![
+                        row.thread_id,
+                        row.checkpoint_id,
+                        row.interrupt_id,
+                        row.node,
+                        row.question,
+                        row.answer.to_string(),
+                        row.person,
+                        row.note,
+                        row.at,
+                        row.due.cast_signed(),
+                        row.instance,
+                        word(row.state),
+                        row.start,
+                    ])?;
+                if kept == 0 {
+                    return Ok(None);
+                }
+                ids.push(transaction.last_insert_rowid());
+            }
+            transaction.commit()?;
+            Ok(Some(ids))
+        })
+    }
+
+    /// Returns the answers of the database at a place that no thread has yet, in the order in which they came.
+    pub(crate) fn open_answers(&self, place: &str) -> Result<Vec<AnswerRow>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM answers WHERE state IN ('held', 'giving')
+                 AND thread_id IN (SELECT thread_id FROM threads WHERE place = ?1) ORDER BY id"
+            ))?;
+            let rows = statement.query_map([place], read)?;
+            rows.collect()
+        })
+    }
+
+    /// Returns the last answer to each question of these threads, where it came back.
+    pub(crate) fn returned_answers(&self, thread_ids: &[&str]) -> Result<Vec<AnswerRow>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM answers AS one WHERE state = 'returned'
+                 AND thread_id IN (SELECT value FROM json_each(?1))
+                 AND NOT EXISTS (SELECT 1 FROM answers AS later WHERE later.thread_id = one.thread_id AND
+                     later.checkpoint_id = one.checkpoint_id AND later.interrupt_id = one.interrupt_id AND later.id > one.id)"
+            ))?;
+            let rows = statement.query_map([list(thread_ids)], read)?;
+            rows.collect()
+        })
+    }
+
+    /// Moves answers from one state to another; returns those that were in it.
+    pub(crate) fn move_answers(
+        &self,
+        ids: &[i64],
+        from: AnswerState,
+        to: AnswerState,
+        problem: Option<&Problem>,
+    ) -> Result<Vec<i64>, Problem> {
+        let problem = problem.and_then(|problem| serde_json::to_string(problem).ok());
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "UPDATE answers SET state = ?3, problem = ?4
+                 WHERE state = ?2 AND id IN (SELECT value FROM json_each(?1)) RETURNING id",
+            )?;
+            let rows = statement.query_map(params![ids_of(ids), word(from), word(to), problem], |row| {
+                row.get(0)
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Notes that the answers of a run of this program are stored in its thread.
+    pub(crate) fn answers_stored(&self, thread_id: &str, instance: &str) -> Result<(), Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "UPDATE answers SET state = 'given' WHERE thread_id = ?1 AND instance = ?2 AND state = 'giving'",
+            )?
+            .execute([thread_id, instance])
+            .map(drop)
+        })
+    }
+
+    /// Takes over the answers of a program that ended: its held ones, and those that it had begun to give.
+    pub(crate) fn adopt_answers(&self, from: &str, to: &str) -> Result<(), Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "UPDATE answers SET instance = ?2 WHERE instance = ?1 AND state IN ('held', 'giving')",
+            )?
+            .execute([from, to])
+            .map(drop)
+        })
+    }
+
+    /// Gives these held answers no more time; returns their number.
+    pub(crate) fn hasten_answers(&self, ids: &[i64], now: u64) -> Result<usize, Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "UPDATE answers SET due = ?2 WHERE state = 'held' AND id IN (SELECT value FROM json_each(?1))",
+            )?
+            .execute(params![ids_of(ids), now.cast_signed()])
+        })
+    }
+
+    /// Takes held answers back, as if they had never been given; returns the number of them.
+    pub(crate) fn take_back_answers(&self, ids: &[i64]) -> Result<usize, Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "DELETE FROM answers WHERE state = 'held' AND id IN (SELECT value FROM json_each(?1))",
+            )?
+            .execute([ids_of(ids)])
+        })
+    }
+
+    /// Returns whether somebody has answered this question, and the answer is not in the thread yet.
+    pub(crate) fn is_held(
+        &self,
+        thread_id: &str,
+        checkpoint_id: &str,
+        interrupt_id: &str,
+    ) -> Result<bool, Problem> {
+        self.with(|c| {
+            let found = c
+                .prepare_cached(
+                    "SELECT 1 FROM answers WHERE thread_id = ?1 AND checkpoint_id = ?2 AND interrupt_id = ?3
+                     AND state = 'held'",
+                )?
+                .query_row([thread_id, checkpoint_id, interrupt_id], |_| Ok(()))
+                .optional()?;
+            Ok(found.is_some())
+        })
+    }
+}
