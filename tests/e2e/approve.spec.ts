@@ -1,5 +1,5 @@
 /** Answering: nothing is filled in for a person, all decisions about a tool, what has changed; and a node tried alone. */
-import { expect, test } from "./superstep";
+import { expect, test, type Superstep } from "./superstep";
 
 const graph = {
   format: "superstep/1",
@@ -128,4 +128,164 @@ test("try a node alone with a sample", async ({ app, page }) => {
   await app.id("answer-submit").click();
   await expect(result).toContainText("Done");
   await expect(result).toContainText('"points": 7');
+});
+
+/** Asks each thread once whether a refund is paid; any answer ends it. */
+const refunds = {
+  format: "superstep/1",
+  name: "Refunds",
+  state: { customer: { type: "string" }, amount: { type: "number" }, verdict: { type: "string" } },
+  nodes: {
+    review: {
+      kind: "ask",
+      config: {
+        question: "Refund {{ state.amount }} EUR to {{ state.customer }}?",
+        choices: [
+          { label: "Pay", value: "pay" },
+          { label: "Reject", value: "reject" },
+        ],
+        context: ["customer", "amount"],
+        into: "verdict",
+      },
+    },
+  },
+  edges: [
+    { from: "__start__", to: "review" },
+    { from: "review", to: "__end__" },
+  ],
+};
+
+/** Opens the graph, and asks for each of these customers in a thread of its own. */
+async function askFor(app: Superstep, customers: readonly (readonly [string, number])[]): Promise<void> {
+  const path = await app.openGraph(refunds);
+  const { graphId } = await app.rpc<{ graphId: string }>("graph.open", { path });
+  for (const [at, [customer, amount]] of customers.entries()) {
+    await app.rpc("run.start", { graphId, action: { type: "input", input: { customer, amount } } });
+    await expect(app.id("inbox-count")).toHaveText(String(at + 1));
+  }
+  await app.id("use-approve").click();
+  await expect(app.id("question")).toHaveCount(customers.length);
+}
+
+test("an answer is taken back by a key, and kept by a program that is killed", async ({ app, page }) => {
+  await askFor(app, [["Ada", 40]]);
+  await page.keyboard.press("Control+,");
+  const kept = page.waitForResponse("**/rpc/settings.set");
+  await app.id("settings-hold").fill("3600");
+  await kept;
+  await page.keyboard.press("Escape");
+  await expect(app.id("settings-hold")).toHaveCount(0);
+
+  const detail = app.id("question-detail");
+  await expect(detail).toContainText("Refund 40 EUR to Ada?");
+  await expect(app.id("answer-choice")).toHaveText([/^APay/, /^RReject/]);
+  await page.keyboard.press("r");
+  await expect(app.id("held-answers")).toContainText("reject · Refund 40 EUR to Ada?");
+  await expect(app.id("question")).toHaveCount(0);
+  await expect(app.id("desk-empty")).toContainText("1 answer is about to be sent.");
+  await app.picture("approve-held", ["light", "dark"]);
+  await page.keyboard.press("u");
+  await expect(app.id("held-answers")).toHaveCount(0);
+  await expect(detail).toContainText("Refund 40 EUR to Ada?");
+  await expect(app.id("answer-choice").first()).toBeEnabled();
+
+  await page.keyboard.press("n");
+  await expect(app.id("answer-note")).toBeFocused();
+  await page.keyboard.type("as agreed");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("a");
+  await expect(app.id("held-answers")).toContainText("pay");
+  await app.crash();
+  await app.id("use-approve").click();
+  await expect(app.id("held-answers")).toContainText("pay · Refund 40 EUR to Ada?");
+  await app.id("give-now").click();
+  await expect(app.id("held-answers")).toHaveCount(0);
+  const threads = async () => (await app.rpc<{ threads: { status: string }[] }>("thread.list", {})).threads;
+  await expect.poll(threads).toMatchObject([{ status: "done" }]);
+});
+
+test("find, group and answer questions together after one look at what differs", async ({ app, page }) => {
+  await askFor(app, [["Ada", 40], ["Ben", 41], ["Cleo", 900]]);
+
+  await page.keyboard.press("/");
+  await expect(app.id("desk-search")).toBeFocused();
+  await page.keyboard.type("cleo");
+  await expect(app.id("question")).toHaveCount(1);
+  await expect(app.id("desk-count")).toHaveText("1 of 3");
+  await expect(app.id("question-detail")).toContainText("Refund 900 EUR to Cleo?");
+  await page.keyboard.press("Escape");
+  await expect(app.id("question")).toHaveCount(3);
+
+  // Put off: it is listed by itself until its time is over.
+  await page.keyboard.press("s");
+  await expect(app.id("question")).toHaveCount(2);
+  await app.id("desk-filter").click();
+  await page.getByRole("checkbox", { name: "Snoozed (1)" }).click();
+  await expect(app.id("question")).toHaveCount(1);
+  await page.keyboard.press("Escape");
+  await app.id("question-menu").click();
+  await page.getByRole("menuitem", { name: "End snooze" }).click();
+  await expect(app.id("question")).toHaveCount(0);
+  await page.getByRole("button", { name: "Show all questions" }).first().click();
+  await expect(app.id("question")).toHaveCount(3);
+
+  await page.keyboard.press("g");
+  await expect(app.id("question")).toHaveCount(1);
+  await expect(app.id("alike-count")).toHaveText("×3");
+  const rows = app.id("alike-row");
+  await expect(rows).toHaveCount(3);
+  await expect(app.id("alike-page").getByRole("columnheader")).toHaveText(["", "Question", "customer", "amount"]);
+  await rows.filter({ hasText: "900" }).getByRole("checkbox").click();
+  await expect(app.id("alike-chosen")).toHaveText("2 alike questions");
+  await app.picture("approve-alike", ["light", "dark"]);
+  await page.keyboard.press("a");
+  await expect(app.id("alike-count")).toHaveCount(0);
+  await expect(app.id("question")).toHaveCount(1);
+  await expect(app.id("question-detail")).toContainText("Refund 900 EUR to Cleo?");
+});
+
+test("the questions of a step are decided on one page and sent together", async ({ app, page }) => {
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Pages",
+    state: { pages: { type: "array" }, signed: { type: "array", reducer: "append" } },
+    nodes: {
+      list: { kind: "assign", config: { set: { pages: "['one', 'two', 'three']" } } },
+      sign: {
+        kind: "ask",
+        config: {
+          question: "Sign page {{ state.page }}?",
+          choices: [
+            { label: "Sign", value: "signed" },
+            { label: "Skip", value: "skip" },
+          ],
+          into: "signed",
+        },
+      },
+    },
+    edges: [
+      { from: "__start__", to: "list" },
+      { from: "list", each: "state.pages", as: "page", to: "sign" },
+      { from: "sign", to: "__end__" },
+    ],
+  });
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("asking");
+  await app.id("use-approve").click();
+  await expect(app.id("step-page").getByTestId("answer-form")).toHaveCount(3);
+  await page.keyboard.press("a");
+  await expect(app.id("step-page").getByTestId("answer-form")).toHaveCount(2);
+  await page.keyboard.press("r");
+  await expect(app.id("step-page").getByTestId("answer-form")).toHaveCount(1);
+  await app.picture("approve-step", ["light", "dark"]);
+  await page.keyboard.press("a");
+  await expect(app.id("step-send")).toBeFocused();
+  await expect(app.id("step-send")).toHaveText("Send 3 answers");
+  await page.keyboard.press("Enter");
+  await expect(app.id("question")).toHaveCount(0);
+  await app.id("use-debug").click();
+  await app.status("done");
+  await app.showState();
+  await expect(app.key("signed")).toContainText("skip");
 });

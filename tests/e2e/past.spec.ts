@@ -119,17 +119,17 @@ test("an answered question leaves at once, and the next takes no press for a mom
   await expect(detail).toContainText("Ada");
 
   // The answer takes its time on the way; the list does not wait for it.
-  await page.route("**/rpc/run.start", async (route) => {
+  await page.route("**/rpc/answer.give", async (route) => {
     await new Promise((done) => setTimeout(done, 1000));
     await route.continue();
   });
-  const answered = page.waitForResponse("**/rpc/run.start");
+  const answered = page.waitForResponse("**/rpc/answer.give");
   // Held down: one answer. The second press comes at once, was meant for Ada, and opens nothing for Ben.
-  await page.keyboard.down("1");
-  await page.keyboard.down("1");
-  await page.keyboard.down("1");
-  await page.keyboard.up("1");
-  await page.keyboard.press("1");
+  await page.keyboard.down("a");
+  await page.keyboard.down("a");
+  await page.keyboard.down("a");
+  await page.keyboard.up("a");
+  await page.keyboard.press("a");
   await expect(detail).toContainText("Ben");
   await expect(app.id("question")).toHaveCount(2);
   await expect(app.id("inbox-count")).toHaveText("2");
@@ -138,8 +138,8 @@ test("an answered question leaves at once, and the next takes no press for a mom
 
   // A refusal brings the row back, selected, with the reason.
   await answered;
-  await page.unroute("**/rpc/run.start");
-  await page.route("**/rpc/run.start", (route) =>
+  await page.unroute("**/rpc/answer.give");
+  await page.route("**/rpc/answer.give", (route) =>
     route.fulfill({ status: 400, json: { code: "invalid-request", message: "The door is stuck." } }),
   );
   await page.keyboard.press("2");
@@ -148,14 +148,14 @@ test("an answered question leaves at once, and the next takes no press for a mom
   await expect(app.id("question")).toHaveCount(2);
 
   // Somebody else was faster.
-  await page.unroute("**/rpc/run.start");
-  await page.route("**/rpc/run.start", (route) =>
+  await page.unroute("**/rpc/answer.give");
+  await page.route("**/rpc/answer.give", (route) =>
     route.fulfill({ status: 409, json: { code: "already-answered", message: "It was answered." } }),
   );
   await expect(app.id("answer-choice").first()).toBeEnabled();
-  await page.keyboard.press("1");
+  await page.keyboard.press("a");
   await expect(app.id("toast").filter({ hasText: "Already answered elsewhere" })).toBeVisible();
-  await page.unroute("**/rpc/run.start");
+  await page.unroute("**/rpc/answer.give");
 });
 
 test("a question of a branch that was left keeps waiting, is answered there, and can be withdrawn", async ({

@@ -283,6 +283,8 @@ export const test = base.extend<{ app: Superstep }, { kept: Kept }>({
 
   app: async ({ page, kept }, use) => {
     const data = mkdtempSync(join(tmpdir(), "superstep-e2e-"));
+    // Answers are given at once, unless a story is about taking them back.
+    writeFileSync(join(data, "settings.json"), JSON.stringify({ holdS: 0 }));
     // Another program may have taken the port meanwhile.
     const server = await Server.start(data, { port: kept.port }).catch(() => Server.start(data));
     const { origin, port } = new URL(server.url);

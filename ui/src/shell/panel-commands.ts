@@ -2,7 +2,7 @@
 import { BREAKPOINT_PLACES } from "../features/breakpoints";
 import { restoreVersion } from "../features/versions";
 import { useInbox } from "../debugger/model/inbox";
-import { focusAnswer, WITHDRAW } from "../debugger/run/answering";
+import { focusAnswer, heldLast, SNOOZE, SNOOZES, takeBack, WITHDRAW } from "../debugger/run/answering";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { newThread } from "../debugger/run/run-form";
 import { importThread } from "../debugger/run/thread-files";
@@ -75,6 +75,20 @@ export function registerPanelCommands(): () => void {
       enabled: questionWaits,
       run: answerWaiting,
     },
+    {
+      id: "run.takeBack",
+      title: t("debug.command.takeBack"),
+      group: debug,
+      enabled: () => heldLast().length > 0,
+      run: () => void takeBack(heldLast()),
+    },
+    ...SNOOZES.map((until) => ({
+      id: `run.snooze.${until}`,
+      title: t(`debug.snooze.${until}`),
+      group: debug,
+      enabled: () => session().use === "approve" && useInbox.getState().questions.length > 0,
+      run: () => window.dispatchEvent(new CustomEvent(SNOOZE, { detail: until })),
+    })),
     {
       id: "run.withdraw",
       title: t("debug.command.withdraw"),

@@ -105,6 +105,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "run.continue": { keys: ["F8"], scope: "app" },
   "run.step": { keys: ["F10"], scope: "app" },
   "run.stepInto": { keys: ["F11"], scope: "app" },
+  "run.takeBack": { keys: ["U"], scope: "window" },
   "run.stepOut": { keys: ["Shift+F11"], scope: "app" },
   "query.open": { keys: ["Mod+Shift+F"], scope: "app" },
   "debug.breakpoint": { keys: ["F9"], scope: "window" },

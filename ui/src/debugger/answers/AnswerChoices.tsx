@@ -1,9 +1,9 @@
-/** The choices of a question as buttons, with number keys and where each leads. */
+/** The choices of a question as buttons, with their keys and where each leads. */
 import { cx } from "../../components/cx";
 import { Kbd } from "../../components/Kbd";
 import { debugIds } from "../../lib/testIds";
 import { AnswerPath, textOf } from "./AnswerPath";
-import type { OwnChoice } from "./choices";
+import { keyOf, type OwnChoice } from "./choices";
 import { answerKey, type Previews } from "./useAnswerPreviews";
 
 /** Beside the state a choice has a line, and one for where it leads, so that all of them are in view. */
@@ -48,7 +48,7 @@ export function AnswerChoices({ choices, off, compact, previews, onTake }: Props
             data-testid={debugIds.answerChoice}
             data-choice={index + 1}
           >
-            {index < 9 && <Kbd keys={String(index + 1)} />}
+            <Kbd keys={keyOf(choices, index)} />
             <span className={cx("min-w-0 flex-1", compact && COMPACT.words)}>
               <span className="block text-sm font-semibold">{choice.label}</span>
               {choice.description !== undefined && (

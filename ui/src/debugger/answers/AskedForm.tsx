@@ -1,5 +1,5 @@
 /**
- * Everything needed to answer a question: what it says, choices as buttons with number keys and where each leads, a form
+ * Everything needed to answer a question: what it says, choices as buttons with keys and where each leads, a form
  * from the answer's schema and the same as JSON. A refusal is shown with what was answered still in the form.
  */
 import { CircleAlert, CornerDownLeft } from "lucide-react";
@@ -27,7 +27,7 @@ import { AnswerChoices } from "./AnswerChoices";
 import { effectOf, withEffect } from "./asked-effect";
 import { previewsText } from "./report";
 import { CopyAnswer } from "../parts/CopyAnswer";
-import { choicesOf, type OwnChoice } from "./choices";
+import { choiceOf, choicesOf, type OwnChoice } from "./choices";
 import type { Previews } from "./useAnswerPreviews";
 import { isObject } from "../parts/diff";
 import type { ShownProblem } from "../parts/problem";
@@ -39,8 +39,8 @@ import { DraftPreview } from "./DraftPreview";
 
 export interface AnswerHandle {
   focus(): void;
-  /** Takes the n-th choice, from 1. Answers whether there is one. */
-  choose(n: number): boolean;
+  /** Takes the choice of a key. Answers whether there is one. */
+  press(key: string): boolean;
 }
 
 interface Props {
@@ -145,8 +145,8 @@ export function AskedForm({
         box.current
           ?.querySelector<HTMLElement>("[data-answer-first], input, textarea, [contenteditable=true], button")
           ?.focus(),
-      choose: (n) => {
-        const choice = choices[n - 1];
+      press: (key) => {
+        const choice = choices[choiceOf(choices, key)];
         if (!choice) return false;
         if (!off) take(choice);
         return true;

@@ -57,3 +57,48 @@ export function choicesOf(asked: Asked): OwnChoice[] {
   const given = givenOf(asked);
   return [...given, ...(isObject(asked.schema) ? formsOf(asked.schema, given) : [])];
 }
+
+/** Words that answers begin with which let something not happen. */
+const REFUSALS =
+  /^(no|not|reject|rejected|deny|denied|decline|declined|refuse|refused|cancel|abort|stop|skip|block|disapprove|ignore)(?![\p{L}\p{N}])/iu;
+const REFUSALS_ZH = /^(不|拒|否|取消|驳回|跳过)/u;
+
+function isRefusal({ label, value }: OwnChoice): boolean {
+  const word = isObject(value) && typeof value["type"] === "string" ? value["type"] : value;
+  if (typeof word === "boolean") return !word;
+  return [word, label].some(
+    (text) => typeof text === "string" && (REFUSALS.test(text.trim()) || REFUSALS_ZH.test(text.trim())),
+  );
+}
+
+/** The keys that mean the same for every question, and which choice each takes; -1 for none. */
+export interface Verdicts {
+  readonly approve: number;
+  readonly reject: number;
+}
+
+/** The choice that lets it happen, the first of them, and the first that does not. */
+export function verdictsOf(choices: readonly OwnChoice[]): Verdicts {
+  const reject = choices.findIndex((choice) => !("form" in choice) && isRefusal(choice));
+  const approve = choices.findIndex(
+    (choice, at) => at !== reject && !("form" in choice) && !isRefusal(choice),
+  );
+  return { approve, reject };
+}
+
+/** The key of a choice: the same for every question that is approved or rejected, and a number for what there is besides. */
+export function keyOf(choices: readonly OwnChoice[], index: number): string {
+  const { approve, reject } = verdictsOf(choices);
+  if (index === approve) return "A";
+  if (index === reject) return "R";
+  return index < 9 ? String(index + 1) : "";
+}
+
+/** The choice that a key takes; -1 for none. */
+export function choiceOf(choices: readonly OwnChoice[], key: string): number {
+  const { approve, reject } = verdictsOf(choices);
+  if (key === "a" || key === "A") return approve;
+  if (key === "r" || key === "R") return reject;
+  const at = /^[1-9]$/.test(key) ? Number(key) - 1 : -1;
+  return at < choices.length && at !== approve && at !== reject ? at : -1;
+}

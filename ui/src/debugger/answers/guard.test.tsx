@@ -49,11 +49,11 @@ it("takes no press in its first moments when it appeared by itself, and says so"
   const { onAnswer, handle, yes } = show(true);
   expect(yes().disabled, "the buttons are dimmed").toBe(true);
   fireEvent.click(yes());
-  expect(handle.current?.choose(1), "the key is taken, so that nothing else takes it").toBe(true);
+  expect(handle.current?.press("a"), "the key is taken, so that nothing else takes it").toBe(true);
   expect(onAnswer).not.toHaveBeenCalled();
   act(() => vi.advanceTimersByTime(GUARD_MS));
   expect(yes().disabled).toBe(false);
-  act(() => void handle.current?.choose(2));
+  act(() => void handle.current?.press("r"));
   expect(onAnswer).toHaveBeenCalledExactlyOnceWith(false);
 });
 
@@ -70,7 +70,7 @@ it("ends a press as nothing that began before that", () => {
 
 it("takes a press at once when the person went there", () => {
   const { onAnswer, handle } = show(false);
-  act(() => void handle.current?.choose(1));
+  act(() => void handle.current?.press("a"));
   expect(onAnswer).toHaveBeenCalledOnce();
 });
 

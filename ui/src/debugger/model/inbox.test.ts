@@ -6,15 +6,17 @@ import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import { replaceHost, RpcProblem } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
-import { answer, withdraw } from "../run/answering";
+import type { GiveAnswers } from "../../ipc/bindings/GiveAnswers";
+import type { HeldAnswer } from "../../ipc/bindings/HeldAnswer";
+import { answer, heldLast, takeBack, withdraw } from "../run/answering";
 import {
   loadInbox,
-  loadMoreQuestions,
   loadThreadQuestions,
   questionKey,
   receiveInbox,
   resetInbox,
   useInbox,
+  watchInbox,
 } from "./inbox";
 import { receive } from "./events";
 import { useRuns } from "./runStore";
@@ -35,24 +37,50 @@ const question = (interruptId: string, more: Partial<Question> = {}): Question =
 });
 
 let waiting: Question[];
+/** Takes an answer, or throws why it is not taken. */
 let start: (request: unknown) => unknown;
+let keptAnswers: HeldAnswer[];
 /** Answers the next reading of the list in place of what waits. */
 let held: Promise<Inbox> | null;
 const host = fakeHost(new Map(), {
   "inbox.list": ({ after, limit, threadId }: ListInbox): Inbox | Promise<Inbox> => {
     if (held) return held;
-    const all = waiting.filter((each) => threadId === undefined || each.threadId === threadId);
+    const kept = new Set(keptAnswers.map(questionKey));
+    const all = waiting.filter(
+      (each) => (threadId === undefined || each.threadId === threadId) && !kept.has(questionKey(each)),
+    );
     const from = after === undefined ? 0 : Number(after);
     const to = from + (limit ?? 100);
     return {
       questions: all.slice(from, to),
       waiting: all.length,
+      held: keptAnswers.filter((each) => threadId === undefined || each.threadId === threadId),
       ...(to < all.length && { next: String(to) }),
     };
   },
-  "run.start": (request: unknown) => start(request),
+  "answer.give": async ({ starts: [first] }: GiveAnswers) => {
+    try {
+      await start(first);
+    } catch (problem) {
+      const { code, message } = problem as RpcProblem;
+      return { held: [], refused: [{ start: 0, problem: { code, message } }] };
+    }
+    if (first?.action.type !== "resume") throw new Error("no answer");
+    const [[interruptId, given] = ["", null]] = Object.entries(first.action.answers);
+    const { threadId = "", action } = first;
+    const one = { id: (ids += 1), threadId, checkpointId: action.checkpointId ?? "", interruptId };
+    const keeps = { ...one, text: interruptId, answer: given as unknown, leftMs: 5000 };
+    keptAnswers.push(keeps);
+    return { held: [keeps], refused: [] };
+  },
+  "answer.takeBack": ({ ids: back }: { ids: number[] }) => {
+    const before = keptAnswers.length;
+    keptAnswers = keptAnswers.filter(({ id }) => !back.includes(id));
+    return { changed: before - keptAnswers.length };
+  },
   "question.withdraw": () => ({}),
 });
+let ids = 0;
 replaceHost(host);
 
 const shown = () => useInbox.getState().questions.map((each) => each.interruptId);
@@ -64,17 +92,22 @@ const runOf = (threadId: string, status: RunStatus = "running") => ({
   startedAt: "",
 });
 const ended = (threadId: string, status: RunStatus = "done") => {
+  keptAnswers = keptAnswers.filter((each) => each.threadId !== threadId);
   const events = [{ type: "run" as const, run: runOf(threadId, status) }];
   receive(events);
   receiveInbox(events);
 };
-const starts = () => host.calls.filter(({ command }) => command === "run.start");
+const starts = () =>
+  host.calls
+    .filter(({ command }) => command === "answer.give")
+    .map(({ request }) => (request as GiveAnswers).starts[0]);
 
 beforeEach(() => {
   resetInbox();
   host.calls.length = 0;
   waiting = [question("a"), question("b"), question("c")];
-  start = (request) => runOf((request as { threadId: string }).threadId);
+  start = () => {};
+  keptAnswers = [];
   held = null;
   useRuns.setState(useRuns.getInitialState(), true);
   useSession.setState({ cursor: { threadId: null, checkpointId: null }, graphId: null });
@@ -99,21 +132,21 @@ describe("the count", () => {
 describe("an answered question", () => {
   it("leaves before anybody has confirmed it, and is not answered twice", async () => {
     await loadInbox();
-    let confirm: (run: unknown) => void = () => {};
-    start = () => new Promise((resolve) => (confirm = resolve));
+    let confirm: () => void = () => {};
+    start = () => new Promise<void>((resolve) => (confirm = resolve));
     const [first] = waiting as [Question];
     const sent = answer(first, "yes");
     await vi.waitFor(() => expect(shown()).toEqual(["b", "c"]));
     expect(count(), "the count follows at once").toBe(2);
     await answer(first, "no");
     await vi.waitFor(() => expect(starts()).toHaveLength(1));
-    expect(starts()[0]?.request).toMatchObject({
+    expect(starts()[0]).toMatchObject({
       action: { type: "resume", answers: { a: "yes" }, checkpointId: "c-a" },
     });
     await loadInbox();
     expect(shown(), "also while the list still has it").toEqual(["b", "c"]);
     expect(count()).toBe(2);
-    confirm(runOf("t-a"));
+    confirm();
     await sent;
     waiting = waiting.slice(1);
     ended("t-a");
@@ -134,7 +167,7 @@ describe("an answered question", () => {
     const { back, refusals } = useInbox.getState();
     expect(back?.key).toBe(questionKey(second));
     expect(refusals.get(questionKey(second))?.message).toBe("May not run.");
-    start = () => runOf("t-b");
+    start = () => {};
     await answer(second, 2);
     expect(useInbox.getState().refusals.size, "a new answer begins without the old reason").toBe(0);
   });
@@ -149,6 +182,36 @@ describe("an answered question", () => {
     await loadInbox();
     expect(shown()).toEqual(["a", "b", "c"]);
     expect(useInbox.getState().back?.key).toBe(questionKey(first));
+  });
+
+  it("is held, and waits again when the answer is taken back", async () => {
+    await loadInbox();
+    const [first, second] = waiting as [Question, Question];
+    await answer(first, "yes");
+    await answer(second, "no");
+    const kept = useInbox.getState().held;
+    expect(kept.map(({ interruptId }) => interruptId)).toEqual(["a", "b"]);
+    expect(heldLast(), "the last one first").toEqual([kept[1]?.id]);
+    await takeBack(heldLast());
+    await loadInbox();
+    expect(useInbox.getState().held.map(({ interruptId }) => interruptId)).toEqual(["a"]);
+    expect(useInbox.getState().back?.key).toBe(questionKey(second));
+    expect(heldLast()).toEqual([kept[0]?.id]);
+  });
+
+  it("waits again with the reason when it could not be given", async () => {
+    await loadInbox();
+    const [first] = waiting as [Question];
+    await answer(first, "yes");
+    expect(shown()).toEqual(["b", "c"]);
+    keptAnswers = [];
+    const problem = { code: "not-found", message: "The graph is gone." };
+    const { threadId, checkpointId, interruptId } = first;
+    receiveInbox([{ type: "answerRefused", threadId, checkpointId, interruptId, problem }]);
+    await loadInbox();
+    expect(shown()).toEqual(["a", "b", "c"]);
+    expect(useInbox.getState().refusals.get(questionKey(first))?.message).toBe("The graph is gone.");
+    expect(useInbox.getState().held).toEqual([]);
   });
 
   it("says so when somebody else was faster", async () => {
@@ -174,17 +237,21 @@ describe("an answered question", () => {
 });
 
 describe("the list", () => {
-  it("loads in pages, counts all, and keeps what was loaded when it is read again", async () => {
+  it("is read whole while somebody looks, and what has not changed stays as it was", async () => {
     waiting = Array.from({ length: 250 }, (_, n) => question(String(n).padStart(4, "0")));
     await loadInbox();
-    expect(shown()).toHaveLength(100);
+    expect(shown(), "nobody looks at it").toHaveLength(100);
     expect(count()).toBe(250);
-    await loadMoreQuestions();
-    await loadMoreQuestions();
-    expect(shown()).toHaveLength(250);
-    expect(useInbox.getState().next).toBeNull();
+    const stop = watchInbox();
     await loadInbox();
-    expect(shown(), "a reload does not fold the list").toHaveLength(250);
+    expect(shown()).toHaveLength(250);
+    expect(useInbox.getState().reading).toBe(false);
+    const before = useInbox.getState().questions;
+    waiting = waiting.map((each, at) => (at === 7 ? { ...each, threadTitle: "another" } : { ...each }));
+    await loadInbox();
+    const now = useInbox.getState().questions;
+    expect(now.filter((each, at) => each !== before[at])).toEqual([waiting[7]]);
+    stop();
   });
 
   it("takes the count from the event", async () => {
@@ -235,7 +302,6 @@ describe("the question of the thread that is open", () => {
     waiting = waiting.slice(1);
     await loadThreadQuestions();
     expect(useInbox.getState().goneOfThread?.interruptId).toBe("a");
-    start = () => ({ runId: "r", threadId: "t", status: "running", startedAt: "" });
     useInbox.setState({ goneOfThread: null });
     const [here] = useInbox.getState().ofThread;
     if (!here) throw new Error("no question is left");
@@ -251,8 +317,8 @@ describe("the question of the thread that is open", () => {
     waiting = [first];
     cursor("t");
     await loadThreadQuestions();
-    let confirm: (run: unknown) => void = () => {};
-    start = () => new Promise((resolve) => (confirm = resolve));
+    let confirm: () => void = () => {};
+    start = () => new Promise<void>((resolve) => (confirm = resolve));
     const sent = answer(first, "again");
     await vi.waitFor(() => expect(starts()).toHaveLength(1));
     waiting = [next];
@@ -262,7 +328,7 @@ describe("the question of the thread that is open", () => {
     const before = read();
     ended("t", "asking");
     await vi.waitFor(() => expect(read(), "the questions are being read").toBeGreaterThan(before));
-    confirm(runOf("t"));
+    confirm();
     await sent;
     give({ questions: waiting, waiting: 1 });
     held = null;

@@ -1,35 +1,36 @@
 /**
- * Questions that wait, and the one count of them: pages of the inbox, the questions of the thread under the cursor, and
- * the answers that are on their way. An answered question leaves at once; it comes back when its answer is refused.
- * Must not know how questions are shown.
+ * Questions that wait, and the one count of them: the inbox, the questions of the thread under the cursor, and
+ * the answers that no thread has yet. An answered question leaves at once; it comes back when its answer is refused or
+ * taken back. Must not know how questions are shown.
  */
 import { create } from "zustand";
 import type { AppEvent } from "../../ipc/bindings/AppEvent";
+import type { HeldAnswer } from "../../ipc/bindings/HeldAnswer";
 import type { Question } from "../../ipc/bindings/Question";
-import type { RunView } from "../../ipc/bindings/RunView";
 import { rpc, subscribe } from "../../ipc/client";
+import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { showToast } from "../../state/toasts";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import type { Loading } from "./pages";
-import { useRuns } from "./runStore";
 
 /** One question at one checkpoint: another branch of the thread may ask the same again. */
 export const questionKey = (question: Pick<Question, "interruptId" | "checkpointId">): string =>
   `${question.interruptId} ${question.checkpointId}`;
 
-interface Sent {
-  readonly question: Question;
-  /** The run that took the answer; undefined while it is on its way. */
-  readonly runId?: string;
+/** An answer that no thread has yet. */
+export interface Held extends HeldAnswer {
+  /** When it is given, by the clock of this window: milliseconds since the epoch. */
+  readonly until: number;
 }
 
 export interface InboxStore {
-  /** The pages that were loaded, waiting longest first, without what was answered here. */
+  /** Those that were read, waiting longest first, without what was answered here. */
   readonly questions: readonly Question[];
   /** How many wait anywhere. */
   readonly waiting: number;
-  /** Where the next page begins; `null` when all of it is here. */
-  readonly next: string | null;
+  /** More of the list is being read. */
+  readonly reading: boolean;
   readonly state: Loading;
   readonly problem: ShownProblem | null;
   /** The questions of the thread under the cursor, of every branch. */
@@ -40,6 +41,8 @@ export interface InboxStore {
   readonly refusals: ReadonlyMap<string, ShownProblem>;
   /** The question that came back last; the number distinguishes two times of one question. */
   readonly back: { readonly key: string; readonly n: number } | null;
+  /** Answers that no thread has yet, the oldest first. */
+  readonly held: readonly Held[];
   /** Answered or withdrawn elsewhere a moment ago: the inbox says so instead of letting rows vanish. */
   readonly gone: readonly Question[];
 }
@@ -47,13 +50,14 @@ export interface InboxStore {
 const initial: InboxStore = {
   questions: [],
   waiting: 0,
-  next: null,
+  reading: false,
   state: "idle",
   problem: null,
   ofThread: [],
   goneOfThread: null,
   refusals: new Map(),
   back: null,
+  held: [],
   gone: [],
 };
 
@@ -66,8 +70,8 @@ const set = useInbox.setState;
 let loaded: readonly Question[] = [];
 let loadedOfThread: readonly Question[] = [];
 let total = 0;
-/** Answers that are on their way, or whose run has not ended. */
-const sent = new Map<string, Sent>();
+/** Answers that are on their way, and withdrawals. */
+const sent = new Set<string>();
 /** Sent questions that `total` still counts. */
 const counted = new Set<string>();
 /** Answered from this window: what comes back was refused, and what goes was not answered elsewhere. */
@@ -75,7 +79,6 @@ const answeredHere = new Set<string>();
 
 /** Counts that events brought. One that came while a list was read is not replaced by that of the list, which may be older. */
 let eventCounts = 0;
-let request = 0;
 let threadRequest = 0;
 let watchers = 0;
 
@@ -91,68 +94,107 @@ function show(more: Partial<InboxStore> = {}): void {
 
 // ---------------------------------------------------------------- reading
 
-const PAGE = 100;
-/** More than this are not read again at once, however far the list was scrolled. */
-const MOST = 2000;
+/** What is shown at once. */
+const FIRST = 100;
+const PAGE = 1000;
+/** More than this are not shown. */
+const MOST = 20_000;
 
-/** Reads the list from its beginning, as far as it was shown. */
-export async function loadInbox(): Promise<void> {
-  const mine = (request += 1);
-  const eventsBefore = eventCounts;
-  if (get().state === "idle") set({ state: "loading" });
+let current: Promise<void> | null = null;
+let queued: Promise<void> | null = null;
+/** How long the last reading took, in milliseconds. */
+let readingTook = 0;
+/** Answered or withdrawn while the list is read: what it says of them is over. */
+const leftMeanwhile = new Set<string>();
+
+/** Reads the list from its beginning: all of it while it is on the screen, and else its first page with the count. */
+export function loadInbox(): Promise<void> {
+  if (current === null) {
+    current = readList().finally(() => (current = null));
+    return current;
+  }
+  queued ??= current.then(() => {
+    queued = null;
+    return loadInbox();
+  });
+  return queued;
+}
+
+const isWatched = (): boolean => watchers > 0;
+
+async function readList(): Promise<void> {
+  const [began, eventsBefore, before] = [performance.now(), eventCounts, loaded];
+  const known = new Map(before.map((question) => [questionKey(question), question]));
+  const found = new Map<string, Question>();
+  leftMeanwhile.clear();
+  const isFirst = get().state === "idle";
+  if (isFirst) set({ state: "loading" });
+  const take = (questions: readonly Question[]) => {
+    for (const question of questions) {
+      const key = questionKey(question);
+      const old = known.get(key);
+      // What was worked out of it stays known.
+      if (!leftMeanwhile.has(key)) found.set(key, old && isSame(old, question) ? old : question);
+    }
+    for (const key of leftMeanwhile) found.delete(key);
+  };
   try {
-    const limit = Math.min(MOST, Math.max(PAGE, loaded.length));
-    const answer = await rpc("inbox.list", { limit });
-    if (mine !== request) return;
-    const before = loaded;
-    const complete = answer.next === undefined;
-    loaded = answer.questions;
-    const still = new Set(loaded.map(questionKey));
+    const answer = await rpc("inbox.list", { limit: before.length > FIRST ? PAGE : FIRST });
+    take(answer.questions);
     if (eventsBefore === eventCounts) {
       total = answer.waiting ?? answer.questions.length;
       counted.clear();
-      for (const key of sent.keys()) if (still.has(key)) counted.add(key);
+      for (const key of sent) if (found.has(key)) counted.add(key);
     }
-    // What stood after all that is still here may wait on a later page now.
-    const until = complete
-      ? before.length
-      : before.findLastIndex((question) => still.has(questionKey(question)));
-    const gone = before.filter(
-      (question, at) =>
-        at < until && !still.has(questionKey(question)) && !answeredHere.has(questionKey(question)),
-    );
+    const held = timed(answer.held ?? []);
+    let { next } = answer;
+    if (isFirst) loaded = [...found.values()];
+    if (isFirst) show({ state: "ready", reading: next !== undefined, held });
+    while (next !== undefined && isWatched() && found.size < MOST) {
+      const page = await rpc("inbox.list", { after: next, limit: PAGE });
+      take(page.questions);
+      ({ next } = page);
+      if (loaded.length >= found.size) continue;
+      loaded = [...found.values()];
+      show({ reading: next !== undefined });
+    }
+    const isWhole = next === undefined;
+    // What is further down was read before, if anybody looks.
+    const rest = isWhole || isWatched() ? [] : before.filter((question) => !found.has(questionKey(question)));
+    loaded = [...found.values(), ...(before.length > found.size ? rest : [])];
+    const gone = isWhole
+      ? before.filter((question) => {
+          const key = questionKey(question);
+          return !found.has(key) && !answeredHere.has(key);
+        })
+      : [];
+    readingTook = performance.now() - began;
     show({
-      next: answer.next ?? null,
       state: "ready",
       problem: null,
+      reading: false,
+      held,
       ...(gone.length > 0 && { gone: [...gone, ...get().gone].slice(0, 20) }),
     });
     noticeReturned(loaded);
   } catch (thrown) {
-    if (mine === request)
-      set({ state: get().state === "ready" ? "ready" : "failed", problem: asProblem(thrown) });
+    set({ state: get().state === "ready" ? "ready" : "failed", problem: asProblem(thrown), reading: false });
   }
 }
 
-let loadingMore = false;
+/** Whether nothing of a question is another than before; its checkpoint says what it asks. */
+const isSame = (before: Question, now: Question): boolean =>
+  before.text === now.text &&
+  before.since === now.since &&
+  before.threadTitle === now.threadTitle &&
+  before.graphPath === now.graphPath &&
+  before.refused === now.refused &&
+  JSON.stringify([before.branch, before.returned]) === JSON.stringify([now.branch, now.returned]);
 
-export async function loadMoreQuestions(): Promise<void> {
-  const { next, state } = get();
-  if (next === null || loadingMore || state !== "ready") return;
-  loadingMore = true;
-  const mine = request;
-  try {
-    const answer = await rpc("inbox.list", { after: next, limit: PAGE });
-    if (mine !== request) return;
-    const known = new Set(loaded.map(questionKey));
-    loaded = [...loaded, ...answer.questions.filter((question) => !known.has(questionKey(question)))];
-    show({ next: answer.next ?? null });
-  } catch (thrown) {
-    if (mine === request) set({ problem: asProblem(thrown), next: null });
-  } finally {
-    loadingMore = false;
-  }
-}
+const timed = (held: readonly HeldAnswer[]): Held[] => {
+  const now = Date.now();
+  return held.map((one) => ({ ...one, until: now + one.leftMs }));
+};
 
 /** Reads the questions of the thread under the cursor. */
 export async function loadThreadQuestions(): Promise<void> {
@@ -164,9 +206,11 @@ export async function loadThreadQuestions(): Promise<void> {
     return;
   }
   try {
-    const { questions } = await rpc("inbox.list", { threadId });
+    const { questions, held = [] } = await rpc("inbox.list", { threadId });
     if (mine !== threadRequest) return;
     const before = loadedOfThread;
+    const elsewhere = get().held.filter((one) => one.threadId !== threadId);
+    set({ held: [...elsewhere, ...timed(held)].sort((a, b) => a.id - b.id) });
     loadedOfThread = questions.filter((question) => question.threadId === threadId);
     const still = new Set(loadedOfThread.map(questionKey));
     const gone = before.find((question) => {
@@ -195,13 +239,17 @@ function comeBack(key: string): void {
   set({ back: { key, n: (backs += 1) } });
 }
 
-const later = (run: () => void, millis = 150) => {
+/** Reading again takes a small part of the time, however long the list is. */
+const later = (run: () => void) => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return () => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      run();
-    }, millis);
+    timer ??= setTimeout(
+      () => {
+        timer = undefined;
+        run();
+      },
+      Math.min(10_000, Math.max(150, 4 * readingTook)),
+    );
   };
 };
 const reloadSoon = later(() => {
@@ -230,77 +278,83 @@ export function dismissGone(): void {
 
 export const isSent = (question: Question): boolean => sent.has(questionKey(question));
 
-/** The question was answered or withdrawn here: it leaves at once, before anybody confirms it. */
-export function leave(question: Question): void {
-  const key = questionKey(question);
-  sent.set(key, { question });
-  counted.add(key);
-  answeredHere.add(key);
+/** The questions were answered or withdrawn here: they leave at once, before anybody confirms it. */
+export function leave(questions: readonly Question[]): void {
   const refusals = new Map(get().refusals);
-  refusals.delete(key);
+  for (const key of questions.map(questionKey)) {
+    sent.add(key);
+    counted.add(key);
+    answeredHere.add(key);
+    refusals.delete(key);
+  }
   show({ refusals });
 }
 
-/** The answer was taken by a run. Whether it fits is known when that run has ended. */
-export function taken(question: Question, run: RunView): void {
-  const key = questionKey(question);
-  settle(key);
-  sent.set(key, { question, runId: run.runId });
-  const known = useRuns.getState().live.get(run.threadId)?.run;
-  // A short run is over before the answer to its request is here.
-  if (known?.runId === run.runId && known.status !== "running") release(run.threadId);
-  else show();
+/** The answers are kept, or the questions were withdrawn, or somebody else was faster: the list has them no more. */
+export function settled(questions: readonly Question[], held: readonly HeldAnswer[] = []): void {
+  readAgain();
+  const keys = new Set(questions.map(questionKey));
+  for (const key of keys) {
+    leftMeanwhile.add(key);
+    if (counted.delete(key)) total = Math.max(0, total - 1);
+    sent.delete(key);
+  }
+  const others = (question: Question) => !keys.has(questionKey(question));
+  loaded = loaded.filter(others);
+  loadedOfThread = loadedOfThread.filter(others);
+  show(held.length > 0 ? { held: [...get().held, ...timed(held)] } : {});
 }
 
-/** The question was withdrawn, or somebody else was faster: it does not come back. */
-export function settled(question: Question): void {
-  const key = questionKey(question);
-  settle(key);
-  sent.delete(key);
-  show();
+/** Held answers were taken back: their questions are read again. */
+export function takenBack(ids: readonly number[]): void {
+  set({ held: get().held.filter(({ id }) => !ids.includes(id)) });
+  readAgain();
 }
 
 /** Drops lists that are being read, which say nothing any more, and reads them again: nothing else may bring what they had. */
 function readAgain(): void {
-  request += 1;
   threadRequest += 1;
   reloadSoon();
 }
 
-function settle(key: string): void {
-  if (counted.delete(key)) total = Math.max(0, total - 1);
-  const others = (question: Question) => questionKey(question) !== key;
-  readAgain();
-  loaded = loaded.filter(others);
-  loadedOfThread = loadedOfThread.filter(others);
-}
-
-/** The answer was not sent or not taken: the question comes back, with the reason when there is one. */
-export function refuse(question: Question, problem: ShownProblem | null): void {
-  const key = questionKey(question);
-  sent.delete(key);
-  counted.delete(key);
-  if (problem === null) {
-    answeredHere.delete(key);
-    show();
-    return;
+/** The answers were not sent or not taken: the questions come back, with the reason when there is one. */
+export function refuse(questions: readonly Question[], problem: ShownProblem | null): void {
+  const refusals = new Map(get().refusals);
+  const keys = questions.map(questionKey);
+  for (const key of keys) {
+    sent.delete(key);
+    counted.delete(key);
+    if (problem === null) answeredHere.delete(key);
+    else refusals.set(key, problem);
   }
-  show({ refusals: new Map(get().refusals).set(key, problem) });
-  comeBack(key);
+  show({ refusals });
+  const [first] = keys;
+  if (problem === null || first === undefined) return;
+  for (const key of keys) answeredHere.delete(key);
+  comeBack(first);
   reloadSoon();
 }
 
-/** Runs of the thread have ended: whatever still waits waits for a new answer. */
-function release(threadId: string): void {
-  let any = false;
-  for (const [key, { question, runId }] of sent) {
-    if (question.threadId !== threadId || runId === undefined) continue;
-    sent.delete(key);
-    any = true;
+/** A kept answer could not be given. */
+function refused({ checkpointId, interruptId, problem }: Extract<AppEvent, { type: "answerRefused" }>): void {
+  const key = questionKey({ checkpointId, interruptId });
+  const answered = get().held.find((one) => questionKey(one) === key);
+  set({ held: get().held.filter((one) => one !== answered) });
+  if (problem.code !== "already-answered") {
+    set({ refusals: new Map(get().refusals).set(key, asProblem(problem)) });
+    return;
   }
-  if (!any) return;
-  readAgain();
-  show();
+  if (answered) showLost(answered.text);
+}
+
+/** Says that an answer was not used. */
+export function showLost(question: string): void {
+  const [text = ""] = question.split("\n", 1);
+  showToast({
+    tone: "warning",
+    text: t("debug.inbox.lost"),
+    detail: t("debug.inbox.lostText", { text }),
+  });
 }
 
 // ---------------------------------------------------------------- events
@@ -314,8 +368,12 @@ export function receiveInbox(events: readonly AppEvent[]): void {
       // It was sent because an answer was taken.
       counted.clear();
       changed = true;
+    } else if (event.type === "answerRefused") {
+      refused(event);
+      changed = true;
     } else if (event.type === "run" && event.run.status !== "running") {
-      release(event.run.threadId);
+      // Nothing that was read before says what waits now.
+      readAgain();
       changed = true;
     } else if (event.type === "threadDeleted" || event.type === "storage") changed = true;
   }
@@ -359,5 +417,8 @@ export function resetInbox(): void {
   sent.clear();
   counted.clear();
   answeredHere.clear();
+  leftMeanwhile.clear();
+  watchers = 0;
+  readingTook = 0;
   set(initial, true);
 }

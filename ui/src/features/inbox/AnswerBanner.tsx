@@ -10,6 +10,7 @@ import { FOCUS_ANSWER } from "../../debugger/run/answering";
 import { isPast } from "../../debugger/run/situation";
 import { AnswerForm } from "../../debugger/answers/AnswerForm";
 import type { AnswerHandle } from "../../debugger/answers/AskedForm";
+import { HeldAnswers } from "../../debugger/answers/HeldAnswers";
 import { headline } from "../../debugger/answers/asked-effect";
 import { dismissGoneOfThread, questionKey, useInbox } from "../../debugger/model/inbox";
 import { ensureStarted } from "../../debugger/model/connect";
@@ -29,6 +30,7 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
   const past = useRuns((store) => isPast(cursor, store));
   const all = useInbox((inbox) => inbox.ofThread);
   const gone = useInbox((inbox) => inbox.goneOfThread);
+  const allHeld = useInbox((inbox) => inbox.held);
   const questions = useMemo(
     () =>
       all.filter(
@@ -52,6 +54,16 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
     return () => window.removeEventListener(FOCUS_ANSWER, focus);
   }, []);
   const question = questions[Math.min(index, questions.length - 1)];
+  const held = useMemo(
+    () => allHeld.filter(({ threadId }) => threadId === cursor.threadId),
+    [allHeld, cursor.threadId],
+  );
+  if (!question && held.length > 0)
+    return (
+      <aside className="pointer-events-auto shrink-0 border-b border-line">
+        <HeldAnswers held={held} />
+      </aside>
+    );
   if (!question) return gone?.threadId === cursor.threadId ? <GoneLine question={gone} /> : null;
   return (
     <aside
@@ -66,8 +78,11 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
         const typing =
           event.target instanceof HTMLElement &&
           event.target.closest("input, textarea, [contenteditable=true]");
-        if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && /^[1-9]$/.test(event.key)) {
-          if (event.repeat || form.current?.choose(Number(event.key))) event.preventDefault();
+        if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && /^[1-9ar]$/i.test(event.key)) {
+          if (event.repeat || form.current?.press(event.key)) {
+            event.preventDefault();
+            event.stopPropagation();
+          }
         }
       }}
     >
@@ -124,6 +139,7 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
           />
         </div>
       )}
+      <HeldAnswers held={held} />
     </aside>
   );
 }

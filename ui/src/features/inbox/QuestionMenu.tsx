@@ -1,5 +1,5 @@
-/** What else can be done with a question: withdraw it, with a reason, after a short question back. */
-import { Ellipsis, Undo2 } from "lucide-react";
+/** What else can be done with a question: put it off, or withdraw it, with a reason, after a short question back. */
+import { AlarmClock, AlarmClockOff, Ellipsis, Undo2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
@@ -12,8 +12,15 @@ import { debugIds, formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { inputClass } from "../../components/recipes";
 import { cx } from "../../components/cx";
+import { snooze } from "./snoozes";
 
-export function QuestionMenu({ question }: { question: Question }) {
+interface Props {
+  question: Question;
+  /** All that are put off together; where that is not offered, none. */
+  questions?: readonly Question[];
+}
+
+export function QuestionMenu({ question, questions = [] }: Props) {
   const [asking, setAsking] = useState(false);
   useEffect(() => {
     const ask = () => setAsking(true);
@@ -30,12 +37,38 @@ export function QuestionMenu({ question }: { question: Question }) {
           </IconButton>
         }
         entries={[
-          {
-            id: "withdraw",
-            label: t("debug.withdraw"),
-            icon: <Undo2 size={14} aria-hidden />,
-            run: () => setAsking(true),
-          },
+          ...(questions.length === 0
+            ? []
+            : [
+                {
+                  id: "snooze-hour",
+                  label: t("debug.snooze.hour"),
+                  icon: <AlarmClock size={14} aria-hidden />,
+                  run: () => snooze(questions, "hour"),
+                },
+                {
+                  id: "snooze-tomorrow",
+                  label: t("debug.snooze.tomorrow"),
+                  icon: <AlarmClock size={14} aria-hidden />,
+                  run: () => snooze(questions, "tomorrow"),
+                },
+                {
+                  id: "wake",
+                  label: t("debug.snooze.end"),
+                  icon: <AlarmClockOff size={14} aria-hidden />,
+                  run: () => snooze(questions, "end"),
+                },
+              ]),
+          ...(questions.length > 1
+            ? []
+            : [
+                {
+                  id: "withdraw",
+                  label: t("debug.withdraw"),
+                  icon: <Undo2 size={14} aria-hidden />,
+                  run: () => setAsking(true),
+                },
+              ]),
         ]}
       />
       {asking && <WithdrawDialog question={question} onClose={() => setAsking(false)} />}

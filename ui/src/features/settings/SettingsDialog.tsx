@@ -5,6 +5,7 @@ import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
+import { NumberField } from "../../components/NumberField";
 import { Select } from "../../components/Select";
 import { Switch } from "../../components/Switch";
 import { Tabs } from "../../components/Tabs";
@@ -159,6 +160,7 @@ function General() {
           <Switch checked={follow} onChange={(next) => setSettings({ follow: next })} />
         </Field>
         <PersonName />
+        <AnswerHold />
       </section>
       <CanvasSettings />
       <PythonSettings />
@@ -258,6 +260,28 @@ function PersonName() {
         onCommit={keep}
         onBlur={keep}
         data-testid={formsIds.settingsName}
+      />
+    </Field>
+  );
+}
+
+/** Seconds in which an answer can be taken back, where nobody has said. */
+const HOLD_S = 5;
+
+function AnswerHold() {
+  const hold = useSession((state) => state.appInfo?.settings.holdS ?? HOLD_S);
+  const setSettings = useSession((state) => state.setSettings);
+  return (
+    <Field label={t("forms.settings.hold")} description={t("forms.settings.holdHelp")}>
+      <NumberField
+        value={hold}
+        integer
+        min={0}
+        max={3600}
+        onChange={(value) => {
+          if (value !== undefined && value >= 0 && value <= 3600) setSettings({ holdS: value });
+        }}
+        data-testid={formsIds.settingsHold}
       />
     </Field>
   );

@@ -62,6 +62,7 @@ export const formsIds = {
   block: (name: string) => `block-${name}`,
   settings: "settings",
   settingsName: "settings-name",
+  settingsHold: "settings-hold",
   settingsScale: "settings-scale",
   settingsPython: "settings-python",
   pythonFound: "settings-python-found",

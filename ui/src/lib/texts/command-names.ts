@@ -52,6 +52,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "query.open": ["Search all threads", "Query", "Full text"],
   "settings.theme": ["Theme", "Dark mode", "Light mode", "Appearance"],
   "run.answer": ["Answer", "Reply", "Question", "Approval", "Decide"],
+  "run.takeBack": ["Undo the answer", "Take back the answer"],
   "run.withdraw": ["Withdraw", "Take back the question"],
   "run.replay": ["Replay"],
   "run.step": ["Step"],

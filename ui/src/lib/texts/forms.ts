@@ -329,6 +329,9 @@ export const forms = {
   "forms.settings.scaleHelp": "Size of texts, buttons and everything else in this window.",
   "forms.settings.name": "Your name",
   "forms.settings.nameHelp": "You answer questions addressed to certain people under this name.",
+  "forms.settings.hold": "Time to take an answer back",
+  "forms.settings.holdHelp":
+    "Seconds in which an answer can still be taken back before the run goes on. 0 gives it at once.",
   "forms.settings.follow": "Follow the run",
   "forms.settings.followHelp": "Moves the canvas to keep the running node in view.",
   "forms.settings.data": "Data folder",

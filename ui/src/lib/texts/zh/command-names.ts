@@ -40,6 +40,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "query.open": ["搜索所有线程", "查询", "全文搜索"],
   "settings.theme": ["主题", "深色模式", "浅色模式", "外观"],
   "run.answer": ["回答", "答复", "问题", "审批", "批准"],
+  "run.takeBack": ["撤销回答", "撤回回答"],
   "run.withdraw": ["撤回", "收回问题"],
   "run.replay": ["重放", "重新运行"],
   "run.step": ["单步", "单步执行"],

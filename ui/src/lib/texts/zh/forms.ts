@@ -325,6 +325,8 @@ export const forms: Record<keyof typeof english, string> = {
   "forms.settings.scaleHelp": "此窗口中文字、按钮和其他一切的大小。",
   "forms.settings.name": "你的名字",
   "forms.settings.nameHelp": "你以此名字回答指定给某些人的提问。",
+  "forms.settings.hold": "撤销回答的时间",
+  "forms.settings.holdHelp": "回答之后、运行继续之前可撤销回答的秒数。0 表示立即提交。",
   "forms.settings.follow": "跟随运行",
   "forms.settings.followHelp": "移动画布，使正在运行的节点保持可见。",
   "forms.settings.data": "数据文件夹",
