@@ -120,7 +120,7 @@ pub(crate) fn give(workbench: &Arc<Workbench>) {
 }
 
 /// Answers to one thread that begin one run.
-struct Step {
+struct StepAnswers {
     thread_id: String,
     checkpoint_id: String,
     rows: Vec<AnswerRow>,
@@ -299,7 +299,7 @@ impl Workbench {
         rows.retain(|row| row.instance == self.instance.id());
         let now = now_ms();
         let mut wait = LOOK_EVERY;
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<StepAnswers> = Vec::new();
         let mut of_thread: HashMap<String, usize> = HashMap::new();
         for row in rows {
             if self.runs.is_taken(&row.thread_id) || self.holding.beginning.lock().contains(&row.thread_id) {
@@ -324,7 +324,7 @@ impl Workbench {
                 Some(_) => {}
                 None => {
                     of_thread.insert(row.thread_id.clone(), steps.len());
-                    steps.push(Step {
+                    steps.push(StepAnswers {
                         thread_id: row.thread_id.clone(),
                         checkpoint_id: row.checkpoint_id.clone(),
                         rows: vec![row],
@@ -375,7 +375,7 @@ impl Workbench {
     }
 
     /// Begins a run with the answers of a step, or notes why it cannot.
-    async fn begin_with(self: &Arc<Self>, step: Step) -> Result<(), Problem> {
+    async fn begin_with(self: &Arc<Self>, step: StepAnswers) -> Result<(), Problem> {
         let mut rows = Vec::with_capacity(step.rows.len());
         for row in step.rows {
             if self.still_waits(&row).await? {

@@ -33,7 +33,7 @@ const AT_ONCE: usize = 16;
 const COUNT_EVERY: Duration = Duration::from_millis(50);
 
 /// Questions by checkpoint and id.
-type Leaving = HashSet<(String, String)>;
+type AnsweredQuestions = HashSet<(String, String)>;
 
 /// Notifier that reports to the counter of questions that other questions wait now.
 #[derive(Debug, Default)]
@@ -93,7 +93,7 @@ impl Workbench {
             .limit(limit.saturating_add(1));
         // A run may end while the page is read: what it answers by now waits no more in a moment.
         let open = self.open_answers().await?;
-        let leaving: Leaving = (self.being_answered(&open).into_iter())
+        let leaving: AnsweredQuestions = (self.being_answered(&open).into_iter())
             .flat_map(|((_, checkpoint), answers)| {
                 answers.into_iter().map(move |id| (checkpoint.clone(), id))
             })
@@ -125,7 +125,7 @@ impl Workbench {
     async fn questions_in(
         self: &Arc<Self>,
         page: &[Waiting],
-        leaving: &Leaving,
+        leaving: &AnsweredQuestions,
     ) -> Result<Vec<Question>, Problem> {
         let ids: Vec<&str> = page.iter().map(|waiting| waiting.thread.as_str()).collect();
         let (rows, runs) = (self.rows_of(page, &ids).await?, self.ledger.last_runs(&ids)?);

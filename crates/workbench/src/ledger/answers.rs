@@ -33,7 +33,7 @@ pub(crate) struct AnswerRow {
 const COLUMNS: &str = "id, thread_id, checkpoint_id, interrupt_id, node, question, answer, person, note, at, due, \
                        instance, state, start, problem";
 
-/// A state as the table has it.
+/// Returns the word of a state in the table.
 fn word(state: AnswerState) -> &'static str {
     match state {
         AnswerState::Held => "held",
