@@ -1,4 +1,5 @@
 /** Answering: nothing is filled in for a person, all decisions about a tool, what has changed; and a node tried alone. */
+import { readFileSync } from "node:fs";
 import { expect, test, type Superstep } from "./superstep";
 
 const graph = {
@@ -202,6 +203,25 @@ test("an answer is taken back by a key, and kept by a program that is killed", a
   await expect(app.id("held-answers")).toHaveCount(0);
   const threads = async () => (await app.rpc<{ threads: { status: string }[] }>("thread.list", {})).threads;
   await expect.poll(threads).toMatchObject([{ status: "done" }]);
+
+  // What was answered, when and why.
+  await app.id("history-open").click();
+  await expect(app.id("history-row")).toHaveCount(1);
+  await expect(app.id("history-detail")).toContainText("Taken by the thread");
+  await expect(app.id("history-detail")).toContainText("Note: as agreed");
+  await app.picture("approve-history", ["light", "dark"]);
+  await app.id("history-search").fill("nothing like it");
+  await expect(app.id("history-row")).toHaveCount(0);
+  await app.id("history-search").fill("ada agreed");
+  await expect(app.id("history-row")).toHaveCount(1);
+  await app.id("history-export").click();
+  const saved = page.waitForResponse("**/rpc/answers.export");
+  await app.id("file-path").fill(app.path("answers.csv"));
+  await page.keyboard.press("Enter");
+  expect((await saved).ok()).toBe(true);
+  expect(readFileSync(app.path("answers.csv"), "utf8")).toContain('"pay","as agreed"');
+  await app.id("history-back").click();
+  await expect(app.id("desk-empty")).toBeVisible();
 });
 
 test("find, group and answer questions together after one look at what differs", async ({ app, page }) => {
@@ -288,4 +308,42 @@ test("the questions of a step are decided on one page and sent together", async 
   await app.status("done");
   await app.showState();
   await expect(app.key("signed")).toContainText("skip");
+});
+
+test("ten thousand questions are searched and walked through", async ({ app, page }) => {
+  const all = Array.from({ length: 10_000 }, (_, n) => ({
+    interruptId: `q${n}`,
+    threadId: `t${n}`,
+    threadTitle: `Case ${n}`,
+    graphName: `Graph ${n % 6}`,
+    node: "review",
+    text: `Allow person ${n}?`,
+    choices: [{ label: "Allow", value: "allow" }, { label: "Deny", value: "deny" }],
+    context: { person: n },
+    value: null,
+    checkpointId: `c${n}`,
+    since: new Date().toISOString(),
+  }));
+  await page.route("**/rpc/inbox.list", async (route) => {
+    const { after = 0, limit = 100 } = route.request().postDataJSON() as { after?: number; limit?: number };
+    const to = Number(after) + limit;
+    const next = to < all.length ? { next: String(to) } : {};
+    await route.fulfill({ json: { questions: all.slice(Number(after), to), waiting: all.length, ...next } });
+  });
+  await app.open();
+  await app.id("use-approve").click();
+  await expect(app.id("question-detail")).toContainText("Allow person 0?");
+  // The last one is found once all of them have come.
+  await page.keyboard.press("/");
+  await page.keyboard.type("9999");
+  await expect(app.id("question-detail")).toContainText("Allow person 9999?");
+  await expect(app.id("desk-count")).toHaveText(/^1 of 10.000$/);
+  await page.keyboard.press("Escape");
+  await expect(app.id("desk-count")).toHaveText(/^10.000 questions$/);
+  // Only what is in view is drawn.
+  expect(await app.id("question").count()).toBeLessThan(60);
+  await page.keyboard.press("g");
+  await expect(app.id("question")).toHaveCount(6);
+  await expect(app.id("alike-chosen")).toContainText("alike questions");
+  expect(await app.id("alike-row").count()).toBeLessThan(60);
 });

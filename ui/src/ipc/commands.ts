@@ -1,5 +1,7 @@
 // Generated from crates/workbench/src/wire/commands.rs. Do not edit.
+import type { AnswerList } from "./bindings/AnswerList";
 import type { AnswerPreviews } from "./bindings/AnswerPreviews";
+import type { AnswersExported } from "./bindings/AnswersExported";
 import type { AnswersTaken } from "./bindings/AnswersTaken";
 import type { AppInfo } from "./bindings/AppInfo";
 import type { Applied } from "./bindings/Applied";
@@ -36,6 +38,7 @@ import type { Empty } from "./bindings/Empty";
 import type { Evaluate } from "./bindings/Evaluate";
 import type { Evaluated } from "./bindings/Evaluated";
 import type { ExchangeList } from "./bindings/ExchangeList";
+import type { ExportAnswers } from "./bindings/ExportAnswers";
 import type { ExportThread } from "./bindings/ExportThread";
 import type { Exported } from "./bindings/Exported";
 import type { FileList } from "./bindings/FileList";
@@ -65,6 +68,7 @@ import type { KeepSteps } from "./bindings/KeepSteps";
 import type { KeptSteps } from "./bindings/KeptSteps";
 import type { KeyHistory } from "./bindings/KeyHistory";
 import type { LensView } from "./bindings/LensView";
+import type { ListAnswers } from "./bindings/ListAnswers";
 import type { ListCheckpoints } from "./bindings/ListCheckpoints";
 import type { ListFiles } from "./bindings/ListFiles";
 import type { ListInbox } from "./bindings/ListInbox";
@@ -298,6 +302,8 @@ export interface Commands {
   "answer.give": [GiveAnswers, AnswersTaken];
   "answer.takeBack": [ChangeHeld, HeldChanged];
   "answer.giveNow": [ChangeHeld, HeldChanged];
+  "answers.list": [ListAnswers, AnswerList];
+  "answers.export": [ExportAnswers, AnswersExported];
   "question.withdraw": [WithdrawQuestion, Empty];
   "question.preview": [PreviewAnswers, AnswerPreviews];
   "inbox.changes": [ReadChanges, Changes];

@@ -13,7 +13,7 @@ export interface Host {
   watchConnection(onChange: (connection: Connection) => void): () => void;
   /** Native file dialogs; a host without them leaves them out and the in-app dialog is used. */
   pickOpen?(ending?: "json" | "jsonl"): Promise<string | null>;
-  pickSave?(suggested: string, ending?: "json" | "jsonl" | "svg" | "png"): Promise<string | null>;
+  pickSave?(suggested: string, ending?: "json" | "jsonl" | "svg" | "png" | "csv"): Promise<string | null>;
   /** Draws the interface larger or smaller, 1 as it is made; a browser leaves it out, because it has a zoom of its own. */
   setScale?(scale: number): Promise<void>;
   /** Sets the window's title. */

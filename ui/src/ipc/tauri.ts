@@ -16,6 +16,7 @@ const FILTERS = {
   jsonl: [{ name: "Thread", extensions: ["jsonl"] }],
   svg: [{ name: "Picture", extensions: ["svg"] }],
   png: [{ name: "Picture", extensions: ["png"] }],
+  csv: [{ name: "Table", extensions: ["csv"] }],
 };
 
 export function desktopHost(): Host {

@@ -2,7 +2,7 @@
 import { create } from "zustand";
 
 /** Graphs are JSON, exported threads are lines of JSON. */
-export type FileEnding = "json" | "jsonl";
+export type FileEnding = "json" | "jsonl" | "csv";
 
 export type FileQuestion =
   | { kind: "open"; ending: FileEnding; answer(path: string | null): void }

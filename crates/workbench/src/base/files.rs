@@ -195,7 +195,7 @@ pub(crate) fn is_graph_file(path: &Path) -> bool {
     superstep_nodes::files::read_beginning(path, 4096).is_ok_and(|head| head.contains("\"superstep/"))
 }
 
-/// Lists folders first, then JSON files, by name; hidden ones are omitted.
+/// Lists folders first, then JSON files and tables, by name; hidden ones are omitted.
 pub(crate) fn list(dir: &Path) -> Result<FileList, Problem> {
     let read = fs::read_dir(dir).map_err(|e| Problem::file(text!("list"), dir, &e))?;
     let mut entries: Vec<FileEntry> = read
@@ -206,16 +206,15 @@ pub(crate) fn list(dir: &Path) -> Result<FileList, Problem> {
             // Follows links; a dangling one is left out.
             let metadata = fs::metadata(&path).ok()?;
             let is_dir = metadata.is_dir();
-            let json = path
-                .extension()
-                .is_some_and(|e| e.eq_ignore_ascii_case("json") || e.eq_ignore_ascii_case("jsonl"));
-            if name.starts_with('.') || !(is_dir || json) {
+            let ends = |ending: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending));
+            let is_json = ends("json") || ends("jsonl");
+            if name.starts_with('.') || !(is_dir || is_json || ends("csv")) {
                 return None;
             }
             let is_graph = if is_dir {
                 is_graph_file(&path.join("graph.json"))
             } else {
-                is_graph_file(&path)
+                is_json && is_graph_file(&path)
             };
             let path = path.to_string_lossy().into_owned();
             Some(FileEntry {

@@ -3,6 +3,7 @@
 
 pub(crate) mod deadlines;
 pub(crate) mod held;
+pub(crate) mod history;
 pub(crate) mod list;
 pub(crate) mod preview;
 pub(crate) mod question;

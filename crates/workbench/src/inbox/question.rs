@@ -1,5 +1,6 @@
 //! One question that waits for a person: what it says, what changed since, and taking it back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use superstep::checkpoint::InterruptId;
@@ -100,12 +101,20 @@ impl Workbench {
             by: me.as_deref(),
             why: request.why.as_deref(),
         };
+        let nobody = BTreeMap::from([(request.interrupt_id.clone(), Json::Null)]);
+        let row = self
+            .answers_as_rows(thread_id, checkpoint_id, &nobody)
+            .await?
+            .pop();
         let claim = self.claim(&request.thread_id, request.take_over).await;
         let withdrawn = withdrawal.apply(&*self.saver(), &claim).await?;
         if !withdrawn {
             return Err(already_answered(text!(
                 "The question does not wait any more: it was answered or withdrawn."
             )));
+        }
+        if let Some(row) = row {
+            self.note_withdrawn(row, &request);
         }
         self.publish_thread(&request.thread_id).await;
         self.publish_inbox(Some(&request.thread_id));

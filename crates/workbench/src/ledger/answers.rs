@@ -1,6 +1,7 @@
 //! Answers of people to questions: those that are not in their threads yet, and all that were.
 
 use rusqlite::{OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
 
 use super::{Ledger, list};
 use crate::wire::{AnswerState, Json, Problem};
@@ -76,6 +77,29 @@ fn read(row: &Row<'_>) -> rusqlite::Result<AnswerRow> {
         start: row.get(13)?,
         problem: problem.and_then(|problem| serde_json::from_str(&problem).ok()),
     })
+}
+
+/// An answer of the past with its thread.
+#[derive(Debug)]
+pub(crate) struct PastAnswer {
+    pub(crate) row: AnswerRow,
+    pub(crate) title: String,
+    pub(crate) graph_name: String,
+}
+
+/// An answer of the past as the file of its thread has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CarriedAnswer {
+    checkpoint_id: String,
+    interrupt_id: String,
+    node: String,
+    question: String,
+    answer: Json,
+    person: Option<String>,
+    note: Option<String>,
+    at: String,
+    state: AnswerState,
 }
 
 fn ids_of(ids: &[i64]) -> String {
@@ -228,6 +252,96 @@ impl Ledger {
                 .query_row([thread_id, checkpoint_id, interrupt_id], |_| Ok(()))
                 .optional()?;
             Ok(found.is_some())
+        })
+    }
+
+    /// Returns answers of the past of the database at a place, the newest first: those that have all words, of a thread where
+    /// it is named, and given before the one with this number.
+    pub(crate) fn past_answers(
+        &self,
+        place: &str,
+        words: &[&str],
+        thread_id: Option<&str>,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<PastAnswer>, Problem> {
+        let words: Vec<String> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
+        self.with(|c| {
+            let mut statement = c.prepare_cached(&format!(
+                "SELECT {COLUMNS}, title, graph_name FROM answers JOIN threads USING (thread_id)
+                 WHERE place = ?1 AND state NOT IN ('held', 'giving')
+                 AND (?2 IS NULL OR thread_id = ?2) AND (?3 IS NULL OR id < ?3)
+                 AND NOT EXISTS (SELECT 1 FROM json_each(?4) AS word WHERE instr(lower(
+                     question || char(10) || answer || char(10) || node || char(10) || title || char(10) || graph_name
+                     || char(10) || coalesce(person, '') || char(10) || coalesce(note, '')), word.value) = 0)
+                 ORDER BY id DESC LIMIT ?5"
+            ))?;
+            let words = serde_json::Value::from(words).to_string();
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = statement.query_map(params![place, thread_id, before, words, limit], |row| {
+                Ok(PastAnswer {
+                    row: read(row)?,
+                    title: row.get(15)?,
+                    graph_name: row.get(16)?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Returns the answers of the past of a thread, for its file.
+    pub(super) fn carried_answers(&self, thread_id: &str) -> Result<Vec<CarriedAnswer>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM answers WHERE thread_id = ?1 AND state NOT IN ('held', 'giving') ORDER BY id"
+            ))?;
+            let rows = statement.query_map([thread_id], read)?;
+            rows.map(|row| {
+                row.map(|row| CarriedAnswer {
+                    checkpoint_id: row.checkpoint_id,
+                    interrupt_id: row.interrupt_id,
+                    node: row.node,
+                    question: row.question,
+                    answer: row.answer,
+                    person: row.person,
+                    note: row.note,
+                    at: row.at,
+                    state: row.state,
+                })
+            })
+            .collect()
+        })
+    }
+
+    /// Gives a thread the answers of its file, all of the past: a file gives nothing.
+    pub(super) fn take_in_answers(&self, thread_id: &str, answers: &[CarriedAnswer]) -> Result<(), Problem> {
+        self.with(|c| {
+            let transaction = c.transaction()?;
+            for one in answers {
+                let state = match one.state {
+                    AnswerState::Held | AnswerState::Giving => AnswerState::Given,
+                    other => other,
+                };
+                transaction
+                    .prepare_cached(
+                        "INSERT INTO answers (thread_id, checkpoint_id, interrupt_id, node, question, answer, person, note,
+                             at, due, instance, state, start)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, '', ?10, '')",
+                    )?
+                    .execute(params![
+                        thread_id,
+                        one.checkpoint_id,
+                        one.interrupt_id,
+                        one.node,
+                        one.question,
+                        one.answer.to_string(),
+                        one.person,
+                        one.note,
+                        one.at,
+                        word(state),
+                    ])?;
+            }
+            transaction.commit()
         })
     }
 }

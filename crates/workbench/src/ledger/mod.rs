@@ -23,7 +23,7 @@ use rusqlite::Connection;
 use crate::wire::Problem;
 use superstep_document::text;
 
-pub(crate) use answers::AnswerRow;
+pub(crate) use answers::{AnswerRow, PastAnswer};
 pub(crate) use background_writer::BackgroundWriter;
 pub(crate) use events::{RunLog, StoredEvents};
 pub(crate) use overview::{RunOfThread, StoredSpan};

@@ -1,5 +1,5 @@
 //! What a file of a thread carries of its runs: how long tasks took and where they led, what ran when, attempts that failed,
-//! what was published while they ran, and bookmarks. It travels in what a host says about the thread, so that a release that does not
+//! what was published while they ran, answers, and bookmarks. It travels in what a host says about the thread, so that a release that does not
 //! know it reads the file all the same. What was sent to models stays in the data folder.
 
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use superstep::Value;
 use superstep::value::Object;
 
+use super::answers::CarriedAnswer;
 use super::{Bookmark, Ledger, TaskRow};
 use crate::wire::{AttemptView, Json, Problem, TraceSpan};
 
@@ -31,6 +32,9 @@ pub(crate) struct Carried {
     bookmarks: BTreeMap<String, String>,
     /// Notes of bookmarks, by checkpoint: apart from their names, which earlier releases read.
     notes: BTreeMap<String, String>,
+    /// What people answered.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    answers: Vec<CarriedAnswer>,
 }
 
 /// Events that were written together.
@@ -104,6 +108,7 @@ impl Ledger {
             spans: self.spans(thread_id, 0, MOST_SPANS)?.spans,
             bookmarks,
             notes,
+            answers: self.carried_answers(thread_id)?,
         })
     }
 
@@ -115,6 +120,7 @@ impl Ledger {
             self.keep_attempts(thread_id, task_id, attempts)?;
         }
         self.keep_spans(thread_id, &carried.spans)?;
+        self.take_in_answers(thread_id, &carried.answers)?;
         for (checkpoint_id, name) in &carried.bookmarks {
             let bookmark = Bookmark {
                 name: name.clone(),

@@ -206,8 +206,8 @@ impl Ledger {
         })
     }
 
-    /// Records a copy of a thread: with its own title, and with the times, bookmarks, exchanges, failed attempts and
-    /// events of the original.
+    /// Records a copy of a thread: with its own title, and with the times, bookmarks, exchanges, failed attempts,
+    /// answers and events of the original.
     pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow, place: &str) -> Result<(), Problem> {
         self.thread_began(row, place)?;
         self.with(|c| {
@@ -230,6 +230,13 @@ impl Ledger {
             transaction.execute(
                 "INSERT OR REPLACE INTO attempts (thread_id, task_id, body)
                  SELECT ?2, task_id, body FROM attempts WHERE thread_id = ?1",
+                [from, &row.thread_id],
+            )?;
+            transaction.execute(
+                "INSERT INTO answers (thread_id, checkpoint_id, interrupt_id, node, question, answer, person, note,
+                     at, due, instance, state, start)
+                 SELECT ?2, checkpoint_id, interrupt_id, node, question, answer, person, note, at, due, '', state, ''
+                 FROM answers WHERE thread_id = ?1 AND state NOT IN ('held', 'giving') ORDER BY id",
                 [from, &row.thread_id],
             )?;
             transaction.execute(

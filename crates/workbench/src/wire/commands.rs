@@ -123,6 +123,8 @@ macro_rules! for_each_command {
             "answer.give" => answer_give(GiveAnswers) -> AnswersTaken,
             "answer.takeBack" => answer_take_back(ChangeHeld) -> HeldChanged,
             "answer.giveNow" => answer_give_now(ChangeHeld) -> HeldChanged,
+            "answers.list" => answers_list(ListAnswers) -> AnswerList,
+            "answers.export" => answers_export(ExportAnswers) -> AnswersExported,
             "question.withdraw" => question_withdraw(WithdrawQuestion) -> Empty,
             "question.preview" => question_preview(PreviewAnswers) -> AnswerPreviews,
             "inbox.changes" => inbox_changes(ReadChanges) -> Changes,

@@ -395,3 +395,94 @@ impl HeldChanged {
         }
     }
 }
+
+/// `answers.list`: what people answered.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ListAnswers {
+    /// Only those that have all of these words, in the question, the answer, the note, or a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub words: Option<String>,
+    /// Only those of this thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub thread_id: Option<String>,
+    /// Only those before this one: `next` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub before: Option<i64>,
+    /// Answers of a page; absent means 200, at most 5,000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub limit: Option<u32>,
+}
+
+/// Answer of `answers.list`: the newest first.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct AnswerList {
+    /// The answers.
+    pub answers: Vec<AnswerView>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub next: Option<i64>,
+}
+
+/// An answer of the past.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AnswerView {
+    /// Its number.
+    pub id: i64,
+    /// The thread.
+    pub thread_id: String,
+    /// Its title.
+    pub thread_title: String,
+    /// Its graph.
+    pub graph_name: String,
+    /// The checkpoint that asked.
+    pub checkpoint_id: String,
+    /// The node that asked.
+    pub node: String,
+    /// The question as text.
+    pub question: String,
+    /// The answer; null for a question that was withdrawn.
+    #[ts(type = "any")]
+    pub answer: Json,
+    /// Who gave it: the name of the settings, which nobody has proven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub person: Option<String>,
+    /// What they wrote about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub note: Option<String>,
+    /// When they gave it: ISO-8601, UTC.
+    pub at: String,
+    /// What became of it.
+    pub state: AnswerState,
+    /// Why it was not taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub problem: Option<Problem>,
+}
+
+/// `answers.export`: writes answers of the past to a file, as a table in CSV.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ExportAnswers {
+    /// Where to.
+    pub path: String,
+    /// Which of them, of all pages.
+    #[serde(default)]
+    pub which: ListAnswers,
+}
+
+/// Answer of `answers.export`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct AnswersExported {
+    /// The file.
+    pub path: String,
+    /// How many.
+    pub answers: u32,
+}

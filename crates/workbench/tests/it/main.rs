@@ -16,6 +16,7 @@ mod git;
 #[cfg(unix)]
 mod handed;
 mod held;
+mod history;
 mod inbox;
 mod maintenance;
 mod memory;

@@ -32,7 +32,7 @@ export function HeldAnswers({ held }: { held: readonly Held[] }) {
       data-held={held.length}
     >
       <Hourglass size={14} className="shrink-0 text-text-2" aria-hidden />
-      <p className="min-w-0 flex-1 basis-32 truncate" title={newest.text}>
+      <p className="min-w-0 flex-1 basis-40 truncate" title={newest.text}>
         <span className="font-medium">{shown(newest.answer)}</span>
         {" · "}
         {held.length === 1
@@ -42,25 +42,27 @@ export function HeldAnswers({ held }: { held: readonly Held[] }) {
       <span className="tabular-nums shrink-0 text-text-2">
         {wait > 0 ? t("debug.held.left", { n: wait }) : t("debug.held.waits")}
       </span>
-      <Button
-        size="small"
-        icon={<Undo2 size={14} aria-hidden />}
-        shortcut={shortcutOf("run.takeBack")}
-        onClick={() => void takeBack(heldLast())}
-        data-testid={debugIds.takeBack}
-      >
-        {t("debug.held.back")}
-      </Button>
-      {timed.length > 0 && (
+      <span className="flex shrink-0 gap-1">
         <Button
           size="small"
-          variant="ghost"
-          onClick={() => void giveNow(timed.map(({ id }) => id))}
-          data-testid={debugIds.giveNow}
+          icon={<Undo2 size={14} aria-hidden />}
+          shortcut={shortcutOf("run.takeBack")}
+          onClick={() => void takeBack(heldLast())}
+          data-testid={debugIds.takeBack}
         >
-          {t("debug.held.now")}
+          {t("debug.held.back")}
         </Button>
-      )}
+        {timed.length > 0 && (
+          <Button
+            size="small"
+            variant="ghost"
+            onClick={() => void giveNow(timed.map(({ id }) => id))}
+            data-testid={debugIds.giveNow}
+          >
+            {t("debug.held.now")}
+          </Button>
+        )}
+      </span>
     </div>
   );
 }

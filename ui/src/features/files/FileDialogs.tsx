@@ -312,7 +312,7 @@ function FileDialog({
               onCommit={confirm}
               onFocus={(event) => {
                 // The ending stays: only the name is usually changed.
-                const end = event.target.value.replace(/\.jsonl?$/i, "").length;
+                const end = event.target.value.replace(/\.(jsonl?|csv)$/i, "").length;
                 event.target.setSelectionRange(0, end);
               }}
               placeholder={chosen?.path ?? ""}
@@ -340,11 +340,11 @@ function savePath(dir: string, name: string, ending: FileEnding): string {
   return joinPath(split.dir, withEnding(split.name, ending));
 }
 
-/** Whether a graph file is certainly not there; the listing has no others. */
+/** Whether a file is certainly not there; the listing has graphs, threads and tables. */
 async function missing(path: string, listing: FileList | null): Promise<boolean> {
   const { dir, name } = splitPath(path);
   const wanted = name.toLowerCase();
-  if (wanted.startsWith(".") || !/\.jsonl?$/.test(wanted)) return false;
+  if (wanted.startsWith(".") || !/\.(jsonl?|csv)$/.test(wanted)) return false;
   try {
     const folder = listing !== null && listing.dir === dir ? listing : await rpc("files.list", { dir });
     return !folder.entries.some((entry) => entry.name.toLowerCase() === wanted);

@@ -120,7 +120,7 @@ function Table({
   return (
     <div
       ref={scroller}
-      className="max-h-[42vh] min-h-16 overflow-auto rounded-md border border-line bg-surface-1 text-xs"
+      className="max-h-[36vh] min-h-16 overflow-auto rounded-md border border-line bg-surface-1 text-xs"
       role="table"
       aria-label={t("debug.alike.table")}
       tabIndex={0}

@@ -1,5 +1,5 @@
 /** The head of the list of questions: how many wait, what is searched for, which are shown and in which order. */
-import { ChevronsDownUp, ListFilter, Search, X } from "lucide-react";
+import { ChevronsDownUp, History, ListFilter, Search, X } from "lucide-react";
 import type { Ref } from "react";
 import { Button } from "../../components/Button";
 import { Checkbox } from "../../components/Checkbox";
@@ -8,6 +8,7 @@ import { Popover } from "../../components/Popover";
 import { Select } from "../../components/Select";
 import { TextField } from "../../components/TextField";
 import type { Question } from "../../ipc/bindings/Question";
+import { count } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { type AGES, conditionsOf, type DEADLINES, EVERYTHING, type Filter, SORTS } from "./desk";
@@ -22,9 +23,11 @@ interface Props {
   /** How many are put off. */
   asleep: number;
   search: Ref<HTMLInputElement>;
+  /** Shows what was answered. */
+  onPast(): void;
 }
 
-export function DeskHead({ filter, onChange, questions, waiting, shown, asleep, search }: Props) {
+export function DeskHead({ filter, onChange, questions, waiting, shown, asleep, search, onPast }: Props) {
   const set = (more: Partial<Filter>) => onChange({ ...filter, ...more });
   const conditions = conditionsOf(filter);
   const isFiltered = conditions > 0 || filter.words.trim() !== "" || filter.snoozed;
@@ -34,9 +37,17 @@ export function DeskHead({ filter, onChange, questions, waiting, shown, asleep, 
         <h1 className="flex-1 truncate text-sm font-semibold">{t("debug.inbox.title")}</h1>
         <span className="tabular-nums shrink-0 text-xs text-text-2" data-testid={debugIds.deskCount}>
           {isFiltered
-            ? t("debug.inbox.countOf", { n: shown, all: waiting })
+            ? t("debug.inbox.countOf", { n: count(shown), all: count(waiting) })
             : tn("debug.inbox.countOne", "debug.inbox.count", waiting)}
         </span>
+        <IconButton
+          size="small"
+          label={t("debug.answered")}
+          onClick={onPast}
+          data-testid={debugIds.historyOpen}
+        >
+          <History size={15} aria-hidden />
+        </IconButton>
       </div>
       <div className="flex items-center gap-1">
         <TextField

@@ -24,11 +24,18 @@ import { useSession } from "../../state/session";
 import { conditionsOf, EVERYTHING, listed, rowsOf, stepOf } from "./desk";
 import { DeskHead } from "./DeskHead";
 import { EmptyDesk } from "./EmptyDesk";
+import { HistoryPage } from "./HistoryPage";
 import { QuestionDetail } from "./QuestionDetail";
 import { heightOf, QuestionRow } from "./QuestionRow";
 import { snooze, useSnoozes } from "./snoozes";
 
 export function InboxPage() {
+  const [isPast, setIsPast] = useState(false);
+  if (isPast) return <HistoryPage onBack={() => setIsPast(false)} />;
+  return <Desk onPast={() => setIsPast(true)} />;
+}
+
+function Desk({ onPast }: { onPast(): void }) {
   useEffect(() => {
     ensureStarted();
     return watchInbox();
@@ -186,6 +193,7 @@ export function InboxPage() {
           shown={questions.length}
           asleep={asleep}
           search={search}
+          onPast={onPast}
         />
         <GoneNotes />
         <div
