@@ -23,6 +23,8 @@ impl Data {
         let path = std::env::temp_dir().join(format!("superstep-window-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
+        // Answers are given at once.
+        std::fs::write(path.join("settings.json"), r#"{"holdS":0}"#).unwrap();
         Data(path, screen)
     }
 }
