@@ -8,6 +8,7 @@ use super::hot_edit;
 use super::questions;
 use super::run::{drive, labels, models, name_edges, runnable};
 use crate::args::ResumeArgs;
+use crate::claim::wait_until_free;
 use crate::fault::{Fault, WAITING};
 use crate::graph::GraphFile;
 use crate::handover::Handover;
@@ -23,6 +24,10 @@ pub(crate) async fn resume(mut args: ResumeArgs) -> Result<(), Fault> {
     }
     let store = Store::existing_here(&args.running.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
+    let answered = Answered::of(&args)?;
+    if answered.is_some() && !args.running.take_over {
+        wait_until_free(&*store.saver, &thread).await?;
+    }
     let head = store.head(&thread).await?;
     let before = match &args.checkpoint {
         Some(checkpoint) => store.has(&thread, checkpoint).await?,
@@ -39,7 +44,7 @@ pub(crate) async fn resume(mut args: ResumeArgs) -> Result<(), Fault> {
     let file = file.with_labels(labels(&args.running, Some(&before))?);
     let file = file.with_pins(&args.running.pins)?;
     let graph = runnable(&file, args.running.trust)?;
-    let given = match Answered::of(&args)? {
+    let given = match answered {
         Some(answered) => Given::Answers(answered.value()),
         None => Given::Nothing,
     };

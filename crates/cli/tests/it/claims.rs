@@ -1,11 +1,17 @@
 //! Threads that another program runs.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use superstep::Checkpointer;
 use superstep::checkpoint::{ClaimRequest, ClaimUse, Commit, Holder};
 
 use crate::{User, example};
 
-/// A thread that asks, and that another program runs.
-async fn busy_thread(user: &User) {
+/// A thread that asks, and that another program runs. Gives its database, and what renews or ends that.
+async fn busy_thread(user: &User) -> (Arc<dyn Checkpointer>, impl Fn(bool) -> Commit) {
     let input = r#"{"request": "The lamp arrived broken.", "price": 40, "days": 3}"#;
     user.expect(
         3,
@@ -14,18 +20,50 @@ async fn busy_thread(user: &User) {
     let file = user.dir.path().join("data/threads.db");
     let saver = superstep_storage::open(&file.to_string_lossy()).await;
     let by = ClaimRequest::by(Holder::new("other", "the nightly import"));
-    let claim = ClaimUse {
-        ends: false,
-        ..by.change()
-    };
-    let commit = Commit {
+    let claim = by.change();
+    let commit = move |ends: bool| Commit {
         thread: "t".into(),
         ns: "".into(),
         writes: Vec::new(),
         put: None,
-        claim: Some(claim),
+        claim: Some(ClaimUse {
+            ends,
+            ..claim.clone()
+        }),
     };
-    saver.unwrap().checkpointer.commit(commit).await.unwrap();
+    let saver = saver.unwrap().checkpointer;
+    saver.commit(commit(false)).await.unwrap();
+    (saver, commit)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_is_given_when_the_thread_is_free() {
+    let user = User::new();
+    let (saver, commit) = busy_thread(&user).await;
+    let (renewed, renew) = (saver.clone(), commit(false));
+    // Its claim does not end by itself, however long the command takes to begin.
+    let renewing = tokio::spawn(async move {
+        loop {
+            renewed.commit(renew.clone()).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    });
+    let mut command = user.command(&["resume", "t", "--answer", r#"{"decision": "approve"}"#]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    assert!(said.contains("is run by the nightly import"), "{said}");
+    renewing.abort();
+    assert!(renewing.await.unwrap_err().is_cancelled());
+    saver.commit(commit(true)).await.unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
