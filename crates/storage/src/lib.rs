@@ -17,6 +17,7 @@ mod backend;
 mod base;
 mod codec;
 mod file;
+mod langgraph;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]
@@ -27,10 +28,11 @@ pub mod transfer;
 
 use std::sync::Arc;
 
-pub use backend::{Backend, Location, path_of};
+pub use backend::{Backend, Location, path_of, recognized};
 use base::{OpenMode, Stores};
 pub use base::{Synchronous, shown};
 pub use file::{FileOptions, FileSaver, FileStore};
+pub use langgraph::{CLASS, LanggraphSaver, in_a_line};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresSaver, PostgresStore};
 #[cfg(feature = "redis")]

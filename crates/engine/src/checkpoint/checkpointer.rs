@@ -2,7 +2,7 @@
 //!
 //! A saver must store commits, list what it stored and delete threads; everything else is made of that, and a backend that
 //! can do better says so. Beside it a backend may offer [`Coordination`], by which several programs share it, and
-//! [`Maintenance`], which keeps it in order.
+//! [`Maintenance`], which keeps it in order. One that only reads what another program stores offers [`Foreign`].
 //!
 //! ```
 //! # use std::sync::{Arc, Mutex};
@@ -58,6 +58,7 @@ use async_trait::async_trait;
 
 use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::checkpoint::claim::Coordination;
+use crate::checkpoint::foreign::Foreign;
 use crate::checkpoint::maintenance::{Integrity, Maintenance, Pruning, Removal, ThreadBreakdown, Usage};
 use crate::checkpoint::progress::Progress;
 use crate::checkpoint::task_record::{TaskRecord, records_of};
@@ -86,6 +87,11 @@ pub trait Checkpointer: Debug + Send + Sync {
     }
     /// Returns the maintenance of the database, if the backend offers it.
     fn maintenance(&self) -> Option<&dyn Maintenance> {
+        None
+    }
+
+    /// Returns what is known of threads that another program makes, for a saver that only reads its database.
+    fn foreign(&self) -> Option<&dyn Foreign> {
         None
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod checkpointer;
 pub(crate) mod claim;
+pub(crate) mod foreign;
 pub(crate) mod graph_version;
 pub(crate) mod maintenance;
 pub(crate) mod memory;
@@ -18,6 +19,7 @@ pub use claim::{
     CLAIM_LENGTH, ClaimRequest, ClaimRow, ClaimUse, ClaimView, Claims, Coordination, Holder, Take, TakeOver,
     delete_thread,
 };
+pub use foreign::{Foreign, ForeignTask};
 pub use graph_version::{GRAPH_VERSION, GraphVersion};
 pub use maintenance::{
     CheckpointUsage, Damage, Integrity, Keep, KeySums, KeyUsage, Link, Maintenance, Pruning, Removal, Scope,

@@ -447,6 +447,16 @@ pub enum StorageError {
     /// The caller wanted it to stop.
     #[error("it was stopped; what was not done yet is as it was")]
     Stopped,
+    /// The threads are another program's, and are only read. Nothing was stored.
+    #[error("{place} is only read: {why}. {remedy}")]
+    OnlyRead {
+        /// The file or server, without a password.
+        place: String,
+        /// Why.
+        why: String,
+        /// What the user can do.
+        remedy: String,
+    },
     /// The backend does not offer this operation.
     #[error("{0} is not supported by this backend")]
     #[serde(skip)]

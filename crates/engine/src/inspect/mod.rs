@@ -1,6 +1,7 @@
 //! Threads that no run is on: their states, their questions, and edits.
 
 pub(crate) mod edit;
+pub(crate) mod foreign;
 pub(crate) mod lineage;
 pub(crate) mod other_branches;
 pub(crate) mod provenance;

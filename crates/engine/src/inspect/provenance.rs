@@ -264,6 +264,19 @@ impl ValuePath {
     }
 }
 
+impl dyn Checkpointer + '_ {
+    /// Finds where a value of the state of a thread that another program makes came from, as [`Graph::provenance`] does for
+    /// threads of our own.
+    pub async fn foreign_provenance(
+        &self,
+        at: &StateRef,
+        pointer: &str,
+        limit: usize,
+    ) -> Result<Provenance, StateError> {
+        search(None, self, at, pointer, limit).await
+    }
+}
+
 impl Graph {
     /// Finds where a value of the state came from: `pointer` is a JSON Pointer such as `/total` or `/messages/3/content`.
     /// The chain goes on through what the writing tasks had read, as far as their runs
@@ -275,65 +288,76 @@ impl Graph {
         limit: usize,
     ) -> Result<Provenance, StateError> {
         let saver = self.need_saver("provenance")?;
-        let query = ListQuery::new()
-            .thread(at.thread.clone())
-            .ns("")
-            .id(at.checkpoint_id.clone())
-            .limit(1);
-        let missing = || RunError::invalid_request(format!("Thread {} has no such checkpoint.", at.thread));
-        let head = saver
-            .heads(&query)
-            .await?
-            .into_iter()
-            .next()
-            .ok_or_else(missing)?;
-        let (key, inside) = ValuePath::read(pointer)?;
-        let mut search = WriterSearch {
-            graph: self,
-            saver: &**saver,
-            thread: &at.thread,
-            values: HashMap::new(),
-            states: HashMap::new(),
-        };
-        let value = search.value(&head.id, &key).await?;
-        let path = value
-            .as_ref()
-            .and_then(|value| ValuePath::resolve(key, &inside, value));
-        let path = path.ok_or_else(|| {
-            RunError::invalid_request(format!("There is nothing at {pointer} of this state."))
-        })?;
-        let mut lineage = Lineage::from(&**saver, &at.thread, [head.clone()]);
-        let mut wanted = VecDeque::from([ProvenanceTarget {
-            path,
-            at: head,
-            read_by: None,
-        }]);
-        let mut found = Provenance::default();
-        let mut known: HashSet<(ValuePath, CheckpointId)> = HashSet::new();
-        while let Some(next) = wanted.pop_front() {
-            if found.writes.len() == limit {
-                found.more = true;
-                break;
-            }
-            let Some(mut write) = search.write(&mut lineage, &next).await? else {
-                continue;
-            };
-            write.read_by = next.read_by;
-            if !known.insert((next.path.clone(), write.written.id.clone())) {
-                continue;
-            }
-            let place = found.writes.len();
-            search.note_possible(&mut lineage, &mut write).await?;
-            wanted.extend(search.inputs(&mut lineage, &write, place).await?);
-            found.writes.push(write);
-        }
-        Ok(found)
+        search(Some(self), &**saver, at, pointer, limit).await
     }
+}
+
+/// Searches with the graph of the thread, or without it where another program makes the thread.
+async fn search(
+    graph: Option<&Graph>,
+    saver: &dyn Checkpointer,
+    at: &StateRef,
+    pointer: &str,
+    limit: usize,
+) -> Result<Provenance, StateError> {
+    let query = ListQuery::new()
+        .thread(at.thread.clone())
+        .ns("")
+        .id(at.checkpoint_id.clone())
+        .limit(1);
+    let missing = || RunError::invalid_request(format!("Thread {} has no such checkpoint.", at.thread));
+    let head = saver
+        .heads(&query)
+        .await?
+        .into_iter()
+        .next()
+        .ok_or_else(missing)?;
+    let (key, inside) = ValuePath::read(pointer)?;
+    let mut search = WriterSearch {
+        graph,
+        saver,
+        thread: &at.thread,
+        values: HashMap::new(),
+        states: HashMap::new(),
+    };
+    let value = search.value(&head.id, &key).await?;
+    let path = value
+        .as_ref()
+        .and_then(|value| ValuePath::resolve(key, &inside, value));
+    let path = path
+        .ok_or_else(|| RunError::invalid_request(format!("There is nothing at {pointer} of this state.")))?;
+    let mut lineage = Lineage::from(saver, &at.thread, [head.clone()]);
+    let mut wanted = VecDeque::from([ProvenanceTarget {
+        path,
+        at: head,
+        read_by: None,
+    }]);
+    let mut found = Provenance::default();
+    let mut known: HashSet<(ValuePath, CheckpointId)> = HashSet::new();
+    while let Some(next) = wanted.pop_front() {
+        if found.writes.len() == limit {
+            found.more = true;
+            break;
+        }
+        let Some(mut write) = search.write(&mut lineage, &next).await? else {
+            continue;
+        };
+        write.read_by = next.read_by;
+        if !known.insert((next.path.clone(), write.written.id.clone())) {
+            continue;
+        }
+        let place = found.writes.len();
+        search.note_possible(&mut lineage, &mut write).await?;
+        wanted.extend(search.inputs(&mut lineage, &write, place).await?);
+        found.writes.push(write);
+    }
+    Ok(found)
 }
 
 /// Values and states read during a search, each at most once.
 struct WriterSearch<'a> {
-    graph: &'a Graph,
+    /// The graph of the thread; `None` where another program makes it.
+    graph: Option<&'a Graph>,
     saver: &'a dyn Checkpointer,
     thread: &'a ThreadId,
     values: HashMap<(CheckpointId, Name), Option<Value>>,
@@ -341,12 +365,17 @@ struct WriterSearch<'a> {
 }
 
 impl WriterSearch<'_> {
+    async fn read(&self, at: &StateRef) -> Result<StateSnapshot, StateError> {
+        if let Some(graph) = self.graph {
+            return graph.get_state(at).await;
+        }
+        let missing = || RunError::invalid_request(format!("Thread {} has no such checkpoint.", at.thread));
+        self.saver.foreign_state(at).await?.ok_or_else(missing)
+    }
+
     async fn state(&mut self, id: &CheckpointId) -> Result<&StateSnapshot, StateError> {
         if !self.states.contains_key(id) {
-            let state = self
-                .graph
-                .get_state(&StateRef::at(self.thread.clone(), id.clone()))
-                .await?;
+            let state = self.read(&StateRef::at(self.thread.clone(), id.clone())).await?;
             self.states.insert(id.clone(), state);
         }
         Ok(&self.states[id])
@@ -356,10 +385,10 @@ impl WriterSearch<'_> {
         if let Some(known) = self.values.get(&(id.clone(), key.clone())) {
             return Ok(known.clone());
         }
-        let plan = &self.graph.plan;
-        let rebuilt = plan
-            .channel_named(key)
-            .is_none_or(|channel| plan.deltas.contains(&channel));
+        let rebuilt = self.graph.is_some_and(|graph| {
+            let channel = graph.plan.channel_named(key);
+            channel.is_none_or(|channel| graph.plan.deltas.contains(&channel))
+        });
         let value = match rebuilt {
             // What is stored of such a key is not its value.
             true => self.state(id).await?.values.get(key).cloned(),
@@ -567,7 +596,7 @@ impl WriterSearch<'_> {
                     continue;
                 }
                 let at = StateRef::at(self.thread.clone(), head.id).within(ns.clone());
-                for task in &self.graph.get_state(&at).await?.tasks {
+                for task in &self.read(&at).await?.tasks {
                     found.extend(answers_of(&ns, task, &pending));
                     if !has(&pending, task, reserved::RESUME) {
                         graphs.extend(asking_graph(task, &pending));

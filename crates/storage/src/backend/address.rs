@@ -122,6 +122,20 @@ pub fn path_of(url: &str) -> Result<Option<PathBuf>, StorageError> {
     Ok(read(url)?.1.path().map(Path::to_owned))
 }
 
+/// Returns the address by which a file is opened: where one is named as a SQLite file and is, by its content, the database
+/// of a LangGraph program, that of [`Backend::Langgraph`]; every other address as it is.
+pub fn recognized(url: &str) -> String {
+    match read(url) {
+        Ok((_, address)) if Backend::of(url).is_ok_and(|backend| backend == OF_PATHS) => {
+            match crate::langgraph::is_one(&address.path) {
+                true => format!("{}:{}", Backend::Langgraph.scheme(), address.path.display()),
+                false => url.to_owned(),
+            }
+        }
+        _ => url.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

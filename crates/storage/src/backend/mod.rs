@@ -4,8 +4,8 @@
 mod address;
 mod memory;
 
-pub use address::path_of;
 pub(crate) use address::{is_new, read};
+pub use address::{path_of, recognized};
 
 use superstep::checkpoint::StorageError;
 
@@ -22,6 +22,8 @@ pub enum Backend {
     Postgres,
     /// A Redis server.
     Redis,
+    /// The SQLite file of a LangGraph program, which is only read.
+    Langgraph,
     /// The process; nothing is left when it ends.
     Memory,
 }
@@ -104,6 +106,16 @@ const ENTRIES: &[BackendEntry] = &[
         example: "redis://localhost",
         location: Location::Server,
         open: REDIS,
+    },
+    BackendEntry {
+        backend: Backend::Langgraph,
+        schemes: &["langgraph"],
+        title: "LangGraph file",
+        summary: "The threads of a LangGraph program, as its SqliteSaver keeps them. Only read.",
+        form: "langgraph:PATH",
+        example: "langgraph:checkpoints.sqlite",
+        location: Location::File,
+        open: Some(crate::langgraph::open),
     },
     BackendEntry {
         backend: Backend::Memory,

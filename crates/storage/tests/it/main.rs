@@ -9,6 +9,7 @@ mod faults;
 mod file;
 #[cfg(unix)]
 mod gone;
+mod langgraph;
 mod migrations;
 mod moving;
 mod postgres;

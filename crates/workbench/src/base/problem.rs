@@ -220,6 +220,10 @@ impl From<&StorageError> for Problem {
             )
             .remedy(text!("Look at the thread as it is now, and start again.")),
             StorageError::Stopped => Problem::new("stopped", text!("It was stopped. What was not done yet is as it was.")),
+            StorageError::OnlyRead { place, why, remedy } => {
+                Problem::new("only-read", text!("{place} is only read: {why}.", place, why))
+                    .remedy(format!("{}.", remedy.trim_end_matches('.')))
+            }
             StorageError::Unsupported(_) => Problem::new("storage", format!("{error}."))
                 .remedy(text!("Use a database of another kind for this.")),
         }

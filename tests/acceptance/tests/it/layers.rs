@@ -97,6 +97,7 @@ const STORAGE: Layout = Layout {
         "file",
         "postgres",
         "redis",
+        "langgraph",
         "backend",
         "retention",
         "transfer",

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use superstep_acceptance::repository;
 use syn::visit::{self, Visit};
 
-/// Modules of a crate in which a type name is looked for by itself: the backends do the same things in four ways.
-const BACKENDS: &[&str] = &["sqlite", "file", "postgres", "redis"];
+/// Modules of a crate in which a type name is looked for by itself: the backends do the same things in their own ways.
+const BACKENDS: &[&str] = &["sqlite", "file", "postgres", "redis", "langgraph"];
 
 /// First words that ask instead of naming what a type is.
 const QUESTIONS: &[&str] = &[

@@ -1066,6 +1066,7 @@ export const problems: Readonly<Record<string, string>> = {
   "Correct it, or delete it to use the file in the data folder.":
     "更正它，或将其删除以使用数据文件夹中的文件。",
   delete: "删除",
+  "{place} is only read: {why}.": "{place} 只能读取：{why}。",
   "There is no folder {path}.": "没有文件夹 {path}。",
   "Make the folder, or choose another place.": "创建该文件夹，或选择其他位置。",
   "The database was chosen when the program was started, with --db.": "数据库是在程序启动时用 --db 选择的。",
