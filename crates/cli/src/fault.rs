@@ -77,7 +77,10 @@ impl From<std::io::Error> for Fault {
 
 impl From<StorageError> for Fault {
     fn from(error: StorageError) -> Self {
-        Fault::failed(error.to_string())
+        match error {
+            StorageError::OnlyRead { .. } => Fault::usage(format!("{error}.")),
+            _ => Fault::failed(error.to_string()),
+        }
     }
 }
 
@@ -89,6 +92,7 @@ impl From<RunError> for Fault {
             | RunError::AmbiguousResume { .. }
             | RunError::UnknownInterrupt { .. }
             | RunError::EmptyInput { .. } => Fault::usage(error.to_string()),
+            RunError::Storage(error) => error.into(),
             _ => Fault::failed(error.to_string()),
         }
     }
@@ -96,7 +100,7 @@ impl From<RunError> for Fault {
 
 /// Codes of the problems that are the command line's: it names what is not there, or says what does not fit. With every
 /// other one the command failed.
-const OF_THE_COMMAND_LINE: [&str; 17] = [
+const OF_THE_COMMAND_LINE: [&str; 18] = [
     "already-answered",
     "ambiguous-resume",
     "conflict",
@@ -111,6 +115,7 @@ const OF_THE_COMMAND_LINE: [&str; 17] = [
     "not-allowed",
     "not-asked",
     "not-found",
+    "only-read",
     "trust-needed",
     "unknown-interrupt",
     "what-if-invalid",

@@ -9,6 +9,7 @@ use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal, Write};
 
 use serde_json::Value as Json;
+use superstep::Value;
 
 /// Letters of a cell of a table; one long name would push everybody's columns out of sight.
 const MAX_CELL: usize = 200;
@@ -266,6 +267,18 @@ pub(crate) fn short(value: &Json, columns: usize) -> String {
     }
     let head: String = text.chars().take(columns.saturating_sub(1)).collect();
     format!("{head}…")
+}
+
+/// Formats a value as one line, by the names of classes where it has some: `Policy {limit: 99.90}`.
+pub(crate) fn brief(value: &Value, columns: usize) -> String {
+    match superstep_storage::in_a_line(value) {
+        Some(line) if line.chars().count() <= columns => line,
+        Some(line) => {
+            let head: String = line.chars().take(columns.saturating_sub(1)).collect();
+            format!("{head}…")
+        }
+        None => short(&Json::from(value), columns),
+    }
 }
 
 /// Quotes an argument for a shell.

@@ -73,7 +73,15 @@ impl Store {
     /// Opens the storage in this program.
     pub(crate) async fn open_here(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
-        Self::at(&url, option).await
+        Self::at(&url, option).await?.refuse_foreign()
+    }
+
+    /// Refuses a command that changes something where another program makes the threads, which are only read.
+    pub(crate) fn refuse_foreign(self) -> Result<Self, Fault> {
+        match self.saver.foreign() {
+            Some(foreign) => Err(foreign.refusal().into()),
+            None => Ok(self),
+        }
     }
 
     /// Opens the storage in this program; it is not created if it does not exist.
@@ -123,10 +131,10 @@ impl Store {
     pub(crate) fn named(db: &Db) -> Result<(String, String), Fault> {
         Ok(match (&db.db, db.url()) {
             (Some(url), _) => (
-                url.clone(),
+                superstep_storage::recognized(url),
                 format!(" --db {}", quoted(&superstep_storage::shown(url))),
             ),
-            (None, Some(url)) => (url, String::new()),
+            (None, Some(url)) => (superstep_storage::recognized(&url), String::new()),
             (None, None) => {
                 let dir = data_dir()?;
                 superstep_workbench::make_data_dir(&dir).map_err(|error| {

@@ -98,10 +98,13 @@ async fn state(store: &Store, args: &DiffArgs, moment: &Moment) -> Result<Object
             values.as_object().cloned().unwrap_or_default()
         }
         Err(_) => {
-            out::note(&format!(
-                "The graph of thread {thread} is not known: its values are compared as they are stored. Name the graph's \
-                 file with --graph."
-            ));
+            // Threads of another program have no graph here, and are stored as they are read.
+            if store.saver.foreign().is_none() {
+                out::note(&format!(
+                    "The graph of thread {thread} is not known: its values are compared as they are stored. Name the graph's \
+                     file with --graph."
+                ));
+            }
             let tuple = store.saver.get(thread, "", Some(&head.id)).await?;
             tuple.map_or_else(Object::new, |tuple| stored_state(&tuple.checkpoint))
         }
@@ -198,8 +201,7 @@ fn line(found: &Differing<'_>) -> String {
         "" => "(everything)".to_owned(),
         pointer => pointer.trim_start_matches('/').to_owned(),
     };
-    let shown =
-        |value: Option<&Value>| value.map_or_else(String::new, |value| out::short(&json(value), SHOWN));
+    let shown = |value: Option<&Value>| value.map_or_else(String::new, |value| out::brief(value, SHOWN));
     let at = place(&found.pointer);
     match (found.change, found.left, found.right) {
         (ChangeKind::Removed, left, _) => format!("- {at}  {}", shown(left)),

@@ -9,14 +9,15 @@ use superstep::checkpoint::{
 use superstep::inspect::{AnswerGiven, PossibleRead, TaskSnapshot, ValueWrite, WriteOrigin, Writer};
 use superstep::run::StateRef;
 use superstep::value::Object;
-use superstep::{CheckpointId, Failure, ThreadId, Value};
+use superstep::{CheckpointId, Failure, StateSnapshot, ThreadId, Value};
 use superstep_workbench::wire::{JoinWait, RecordedValueView, UnworkedResult, Visit, VisitsView};
 use superstep_workbench::{Branch, TaskWork, task_work};
 
 use crate::args::{ExplainArgs, WhyArgs};
-use crate::commands::state::open;
+use crate::commands::state::{open, read};
 use crate::fault::Fault;
 use crate::graph::GraphFile;
+use crate::listing::next_of;
 use crate::out;
 use crate::place::Store;
 use crate::progress::json;
@@ -35,7 +36,7 @@ fn pointer(path: &str) -> String {
 }
 
 fn shown(value: Option<&Value>) -> String {
-    value.map_or_else(|| "nothing".to_owned(), |value| out::short(&json(value), SHOWN))
+    value.map_or_else(|| "nothing".to_owned(), |value| out::brief(value, SHOWN))
 }
 
 fn reads_of(reads: &KeysRead) -> String {
@@ -62,11 +63,15 @@ pub(crate) async fn why(args: &WhyArgs) -> Result<(), Fault> {
     if let Some(checkpoint) = &args.checkpoint {
         store.has(&thread, checkpoint).await?;
     }
-    let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
-    let at = StateRef::live(thread).checkpoint(args.checkpoint.as_deref().map(CheckpointId::from));
-    let found = graph
-        .provenance(&at, &pointer(&args.path), args.limit.get())
-        .await?;
+    let at = StateRef::live(thread.clone()).checkpoint(args.checkpoint.as_deref().map(CheckpointId::from));
+    let (path, limit) = (pointer(&args.path), args.limit.get());
+    let found = match store.saver.foreign() {
+        Some(_) => store.saver.foreign_provenance(&at, &path, limit).await?,
+        None => {
+            let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
+            graph.provenance(&at, &path, limit).await?
+        }
+    };
     if args.reading.json {
         let writes: Vec<_> = found.writes.iter().map(write_json).collect();
         return Ok(out::pretty(&json_of!({"writes": writes, "more": found.more}))?);
@@ -324,6 +329,12 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
                 after.id
             ))
         })?;
+    let step = after.metadata.step.saturating_add(i64::from(args.open));
+    if store.saver.foreign().is_some() {
+        let at = StateRef::at(thread.clone(), before.clone());
+        let state = read(&store, None, &at, &newest).await?;
+        return explain_foreign(args, &state, &before, &after, step);
+    }
     let (file, graph) = open(&store, args.graph.as_deref(), &thread, &newest)?;
     let state = graph
         .get_state(&StateRef::at(thread.clone(), before.clone()))
@@ -343,7 +354,6 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
         }
         None => None,
     };
-    let step = after.metadata.step.saturating_add(i64::from(args.open));
     if args.reading.json {
         let tasks: Vec<_> = explained.iter().map(explained_json).collect();
         let made = (!args.open).then(|| after.id.as_str());
@@ -368,6 +378,70 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
     for task in &explained {
         print_task(task, waits)?;
     }
+    Ok(())
+}
+
+/// Explains a step of a thread that another program makes: what its tasks wrote and where that led. Why they did, and what
+/// they read, is not in its database.
+fn explain_foreign(
+    args: &ExplainArgs,
+    state: &StateSnapshot,
+    before: &CheckpointId,
+    after: &CheckpointHead,
+    step: i64,
+) -> Result<(), Fault> {
+    let is_wanted = |task: &&TaskSnapshot| args.node.as_deref().is_none_or(|node| *node == *task.name);
+    let tasks: Vec<&TaskSnapshot> = state.tasks.iter().filter(is_wanted).collect();
+    let keys = |task: &TaskSnapshot| -> Vec<String> {
+        let written = task.result.as_ref().and_then(Value::as_object);
+        written
+            .map(|written| written.keys().map(ToString::to_string).collect())
+            .unwrap_or_default()
+    };
+    if args.reading.json {
+        let tasks: Vec<_> = (tasks.iter())
+            .map(|task| {
+                json_of!({
+                    "node": &*task.name,
+                    "task": task.id.as_str(),
+                    "recorded": false,
+                    "status": status(task),
+                    "wrote": keys(task),
+                    "to": task.targets.iter().map(|to| &**to).collect::<Vec<_>>(),
+                    "error": task.error,
+                    "questions": task.interrupts.iter().map(|asked| json(&asked.value)).collect::<Vec<_>>(),
+                })
+            })
+            .collect();
+        let made = (!args.open).then(|| after.id.as_str());
+        let shown = json_of!({"checkpoint": made, "from": before.as_str(), "step": step, "tasks": tasks});
+        return Ok(out::pretty(&shown)?);
+    }
+    out::note(&match args.open {
+        true => format!("step {step} begins from checkpoint {before}"),
+        false => format!("step {step} led to checkpoint {}", after.id),
+    });
+    if let (Some(node), true) = (&args.node, tasks.is_empty()) {
+        out::line(&format!("{node} did not run in this step"))?;
+    }
+    for task in tasks {
+        out::line(&task.name)?;
+        if let Some(error) = &task.error {
+            out::line(&format!("  failed: {error}"))?;
+        }
+        for asked in &task.interrupts {
+            out::line(&format!("  asked {}", shown(Some(&asked.value))))?;
+        }
+        match (keys(task), &task.result) {
+            (keys, _) if !keys.is_empty() => out::line(&format!("  wrote {}", keys.join(", ")))?,
+            (_, Some(_)) => out::line("  finished and wrote nothing")?,
+            (_, None) => out::line("  has not finished")?,
+        }
+        if !task.targets.is_empty() {
+            out::line(&format!("  led to {}", next_of(&task.targets)))?;
+        }
+    }
+    out::note("What the tasks read, and why they led where they did, is not in a LangGraph database.");
     Ok(())
 }
 

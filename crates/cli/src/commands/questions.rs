@@ -112,7 +112,7 @@ pub(crate) async fn waiting(args: &WaitingArgs) -> Result<(), Fault> {
 }
 
 pub(crate) async fn withdraw(args: &WithdrawArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.db).await?.refuse_foreign()?;
     let thread = ThreadId::from(args.thread.as_str());
     store.thread(&thread).await?;
     let mut questions = of_thread(&store, &thread).await?;

@@ -22,7 +22,7 @@ pub(crate) async fn resume(mut args: ResumeArgs) -> Result<(), Fault> {
         name_edges(&mut args.running, None)?;
         return there.resume(args).await;
     }
-    let store = Store::existing_here(&args.running.db).await?;
+    let store = Store::existing_here(&args.running.db).await?.refuse_foreign()?;
     let thread = ThreadId::from(args.thread.as_str());
     let answered = Answered::of(&args)?;
     if answered.is_some() && !args.running.take_over {

@@ -23,9 +23,8 @@ pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
     if let Some(checkpoint) = &args.checkpoint {
         store.has(&thread, checkpoint).await?;
     }
-    let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
     let at = StateRef::live(thread.clone()).checkpoint(args.checkpoint.as_deref().map(CheckpointId::from));
-    let snapshot = graph.get_state(&at).await?;
+    let snapshot = read(&store, args.graph.as_deref(), &at, &head).await?;
     if args.reading.json {
         return Ok(out::pretty(&snapshot.to_json())?);
     }
@@ -37,7 +36,11 @@ pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
     if args.checkpoint.is_none() {
         let alone = snapshot.interrupts.len() == 1;
         for interrupt in &snapshot.interrupts {
-            progress::question(interrupt, alone, thread.as_str(), &store.option);
+            match store.saver.foreign() {
+                // Only the program that asks can be answered.
+                Some(_) => out::note(&format!("asks: {}", out::brief(&interrupt.value, 100))),
+                None => progress::question(interrupt, alone, thread.as_str(), &store.option),
+            }
         }
     }
     Ok(())
@@ -69,6 +72,21 @@ fn within<'a>(snapshot: &'a StateSnapshot, path: &str) -> Result<&'a Value, Faul
     })
 }
 
+/// Reads a state: with the thread's graph, or as it is stored where another program makes the thread.
+pub(crate) async fn read(
+    store: &Store,
+    named: Option<&std::path::Path>,
+    at: &StateRef,
+    head: &CheckpointHead,
+) -> Result<StateSnapshot, Fault> {
+    if store.saver.foreign().is_some() {
+        let found = store.saver.foreign_state(at).await?;
+        return found.ok_or_else(|| store.no_thread(&at.thread));
+    }
+    let (_, graph) = open(store, named, &at.thread, head)?;
+    Ok(graph.get_state(at).await?)
+}
+
 /// Opens the thread's graph on its storage.
 pub(crate) fn open(
     store: &Store,
@@ -98,7 +116,7 @@ fn describe(snapshot: &StateSnapshot) {
         let what = match (&task.error, &task.result, task.interrupts.is_empty()) {
             (Some(error), ..) => format!("failed: {error}"),
             (_, _, false) => "asks".to_owned(),
-            (_, Some(result), _) => format!("wrote {}", out::short(&json(result), 100)),
+            (_, Some(result), _) => format!("wrote {}", out::brief(result, 100)),
             (_, None, _) => "waits to run".to_owned(),
         };
         out::note(&format!("  {}: {what}", task.name));
@@ -119,8 +137,13 @@ pub(crate) async fn history(args: &HistoryArgs) -> Result<(), Fault> {
         .limit(args.limit.map(NonZeroUsize::get))
         .filter(args.filter.as_ref().map(entries).transpose()?.unwrap_or_default());
     if args.reading.json {
-        let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
-        let snapshots = graph.get_state_history(&thread, &query).await?;
+        let snapshots = match store.saver.foreign() {
+            Some(_) => store.saver.foreign_history(&query).await?,
+            None => {
+                let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
+                graph.get_state_history(&thread, &query).await?
+            }
+        };
         let list: Vec<_> = snapshots.iter().map(StateSnapshot::to_json).collect();
         return Ok(out::pretty(&list)?);
     }

@@ -211,7 +211,7 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
     if let Some(there) = Handover::to(&args.db, false).await? {
         return there.delete(args).await;
     }
-    let store = Store::existing_here(&args.db).await?;
+    let store = Store::existing_here(&args.db).await?.refuse_foreign()?;
     let threads: Vec<ThreadId> = args
         .threads
         .iter()

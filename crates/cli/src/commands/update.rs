@@ -16,7 +16,7 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
     if let Some(there) = Handover::to(&args.reading.db, args.no_handover).await? {
         return there.update(args).await;
     }
-    let store = Store::existing_here(&args.reading.db).await?;
+    let store = Store::existing_here(&args.reading.db).await?.refuse_foreign()?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(checkpoint) = &args.checkpoint {

@@ -108,7 +108,7 @@ fn grid(args: &WhatIfArgs) -> Result<WhatIfGrid, Fault> {
 
 pub(crate) async fn what_if(args: WhatIfArgs) -> Result<(), Fault> {
     let grid = grid(&args)?;
-    let store = Arc::new(Store::existing(&args.db).await?);
+    let store = Arc::new(Store::existing(&args.db).await?.refuse_foreign()?);
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(checkpoint) = &args.checkpoint {

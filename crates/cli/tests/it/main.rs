@@ -17,6 +17,7 @@ mod explain;
 mod handover;
 mod hot_edit;
 mod invariants;
+mod langgraph;
 #[cfg(target_os = "linux")]
 mod outlive;
 mod preview;
