@@ -247,6 +247,10 @@ impl Workbench {
         thread_id: &str,
         answering: Vec<String>,
     ) -> Result<TakenThread, Problem> {
+        // Threads of another program are only read, and nothing of a run may begin.
+        if let Some(foreign) = self.saver().foreign() {
+            return Err(foreign.refusal().into());
+        }
         let mut active = self.runs.lock();
         if active.contains_key(thread_id) {
             return Err(busy(text!("The thread is running.")));

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use superstep::checkpoint::{CheckpointTuple, Commit, ListQuery, StorageError, ThreadQuery};
 use superstep::store::{StoreAnswer, StoreConfig, StoreError, StoreOp, Sweeper};
 use superstep::{Checkpointer, Store, ThreadId};
-use superstep_storage::{Backend, Location, Storage, path_of, shown};
+use superstep_storage::{Backend, Location, Storage, path_of, recognized, shown};
 
 use crate::Workbench;
 use crate::base::blocking;
@@ -163,7 +163,7 @@ impl Database {
         config: StoreConfig,
     ) -> Result<Self, Problem> {
         let chosen = match by_host {
-            Some(url) => Some((url, ChosenBy::Program)),
+            Some(url) => Some((recognized(&url), ChosenBy::Program)),
             None => choice(data_dir)?.map(|url| (url, ChosenBy::Settings)),
         };
         let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
@@ -300,6 +300,7 @@ impl Workbench {
             chosen_by: current.chosen_by,
             default_url: default_url(&self.database.data_dir),
             backends: backends(),
+            only_read: current.saver.foreign().is_some(),
             threads,
             problem,
         })
@@ -310,6 +311,7 @@ impl Workbench {
         request: TestStorage,
     ) -> Result<StorageTested, Problem> {
         let url = absolute(&request.url, &self.database.data_dir)?;
+        let url = blocking(move || recognized(&url)).await?;
         let (backend, begun) = (Backend::of(&url)?, Instant::now());
         let millis = || u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
         // Asking whether a file can be used must not make it.
@@ -349,7 +351,10 @@ impl Workbench {
             .remedy(text!("Start it without --db to choose one here.")));
         }
         let url = match &request.url {
-            Some(url) => Some(absolute(url, &self.database.data_dir)?),
+            Some(url) => {
+                let url = absolute(url, &self.database.data_dir)?;
+                Some(blocking(move || recognized(&url)).await?)
+            }
             None => None,
         };
         let target = url

@@ -92,6 +92,8 @@ impl Workbench {
             wanted.note(&mut labels);
         }
         let filters = match &request.graph_id {
+            // Threads of another program belong to no graph here: they are shown beside any.
+            _ if self.saver().foreign().is_some() => vec![labels],
             None => vec![labels],
             Some(graph_id) => {
                 let keys = self.keys_of_graph(graph_id)?;

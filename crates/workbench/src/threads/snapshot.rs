@@ -132,14 +132,19 @@ impl Workbench {
             return Ok(built.graph.get_state(&at).await?.into());
         }
         let id = id.map(CheckpointId::from);
-        let tuple = self
-            .saver()
+        let missing = || match &id {
+            Some(id) => no_checkpoint(thread_id, id.as_str()),
+            None => no_thread(thread_id),
+        };
+        let saver = self.saver();
+        if saver.foreign().is_some() {
+            let at = StateRef::live(thread_id).checkpoint(id.clone());
+            return Ok(saver.foreign_state(&at).await?.ok_or_else(missing)?.into());
+        }
+        let tuple = saver
             .get(&thread_id.into(), "", id.as_ref())
             .await?
-            .ok_or_else(|| match &id {
-                Some(id) => no_checkpoint(thread_id, id.as_str()),
-                None => no_thread(thread_id),
-            })?;
+            .ok_or_else(missing)?;
         Ok(Shown {
             values: stored_state(&tuple.checkpoint),
             tasks: Vec::new(),

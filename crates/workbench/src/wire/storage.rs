@@ -64,6 +64,10 @@ pub struct StorageInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub threads: Option<u64>,
+    /// Its threads are another program's, and are only read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub only_read: bool,
     /// Why it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

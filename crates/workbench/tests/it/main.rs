@@ -18,6 +18,7 @@ mod handed;
 mod held;
 mod history;
 mod inbox;
+mod langgraph;
 mod maintenance;
 mod memory;
 mod models;

@@ -3,6 +3,7 @@ import { host, subscribe } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { NO_FILTER, streamLog, snapshots, useRuns } from "./runStore";
 import { receive, readKept, recover, noteAway } from "./events";
+import { readOnlyRead } from "./only-read";
 import { loadThreads } from "./thread-list";
 import { loadCheckpoints } from "./checkpoints";
 import { followNested } from "./nested";
@@ -17,6 +18,7 @@ export function ensureStarted(): void {
   started = true;
   subscribe(receive, recover);
   followNested();
+  void readOnlyRead();
   host.watchConnection((connection) => noteAway(connection === "lost" || connection === "refused"));
   let last = useSession.getState();
   const follow = (session: typeof last, force: boolean) => {

@@ -7,6 +7,7 @@ import { rpc } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { foldEvents, forgetTasks, isRunning, type LiveThreads } from "./live";
 import { type CheckpointPages, sortThreads, withCheckpoint, withRun } from "./pages";
+import { readOnlyRead } from "./only-read";
 import { interrupted } from "./settled";
 import type { ReadKept } from "./stream-log";
 import { streamLog, snapshots, useRuns } from "./runStore";
@@ -103,8 +104,10 @@ export function receive(events: readonly AppEvent[]): void {
     setCursor({ threadId: null, checkpointId: null });
   }
   for (const [id, ended] of touched) snapshots.touch(id, ended);
-  if (moved) reload();
-  else if (elsewhere) refresh(before.live);
+  if (moved) {
+    void readOnlyRead();
+    reload();
+  } else if (elsewhere) refresh(before.live);
   else if (unknown.size > 0) reloadThreadsSoon();
   if (elsewhere || settings) useChanges.setState(({ n }) => ({ n: n + 1 }));
   if (settings) void rpc("app.info", {}).then(useSession.getState().setAppInfo, () => {});

@@ -11,10 +11,22 @@ const at = (more: Partial<Situation>): Situation => ({
   asksHere: false,
   next: [],
   pendingEdits: false,
+  onlyRead: false,
   ...more,
 });
 
 describe("what the run buttons do", () => {
+  it("runs nothing on threads of another program", () => {
+    for (const status of ["done", "asking", "failed", "paused"] as const) {
+      const controls = controlsFor(at({ status, next: ["a"], onlyRead: true }));
+      expect(controls.primaryOff).toMatch(/another program/);
+      expect(controls.stepOff).toMatch(/another program/);
+    }
+    const past = controlsFor(at({ past: true, next: ["a"], onlyRead: true }));
+    expect(past.primary).toBe("now");
+    expect(past.primaryOff).toBeNull();
+    expect(past.replayOff).toMatch(/another program/);
+  });
   it.each([
     ["no thread", at({ threadId: null, status: undefined }), "run"],
     ["a finished thread", at({ status: "done" }), "run"],

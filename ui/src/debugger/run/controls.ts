@@ -21,6 +21,8 @@ export interface Situation {
   readonly next: readonly string[] | undefined;
   /** Edits of the state that are not applied. */
   readonly pendingEdits: boolean;
+  /** The threads are another program's, and are only read. */
+  readonly onlyRead: boolean;
 }
 
 export type Primary = "run" | "continue" | "takeOver" | "answer" | "now";
@@ -77,6 +79,7 @@ function primaryFor(at: Situation): Primary {
 function reasonFor(at: Situation, primary: Primary): string | null {
   if (!at.graphOpen) return t("debug.off.noGraph");
   if (primary === "now") return null;
+  if (at.onlyRead) return t("debug.off.onlyRead");
   if (at.status === "unknown") return t("debug.off.away");
   if (at.status === "running" && at.threadId !== null && primary !== "takeOver")
     return t("debug.off.running");
@@ -91,6 +94,7 @@ function stepReason(primary: Primary): string | null {
 
 function replayReason(at: Situation): string | null {
   if (!at.graphOpen) return t("debug.off.noGraph");
+  if (at.onlyRead) return t("debug.off.onlyRead");
   if (at.status === "unknown") return t("debug.off.away");
   if (at.status === "running") return t("debug.off.running");
   if (at.pendingEdits) return t("debug.off.pendingEdits");

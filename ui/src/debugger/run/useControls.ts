@@ -6,6 +6,7 @@ import { asksAt, isPast } from "./situation";
 import { controlsFor, type Controls } from "./controls";
 import { useEdits } from "../state/edits";
 import { useInbox } from "../model/inbox";
+import { useOnlyRead } from "../model/only-read";
 import { runsElsewhere, useStatus } from "../model/status";
 import { useRuns } from "../model/runStore";
 
@@ -27,6 +28,7 @@ export function useControls(): Controls {
   const pendingEdits = useEdits(
     (edits) => edits.pending !== null && edits.pending.threadId === cursor.threadId,
   );
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
   return useMemo(
     () =>
       controlsFor({
@@ -39,7 +41,8 @@ export function useControls(): Controls {
         asksHere,
         next,
         pendingEdits,
+        onlyRead,
       }),
-    [graphOpen, errors, cursor.threadId, status, elsewhere, past, asksHere, next, pendingEdits],
+    [graphOpen, errors, cursor.threadId, status, elsewhere, past, asksHere, next, pendingEdits, onlyRead],
   );
 }

@@ -32,6 +32,10 @@ backends: Array<StorageBackend>,
  */
 threads?: number, 
 /**
+ * Its threads are another program's, and are only read.
+ */
+onlyRead?: boolean, 
+/**
  * Why it cannot be read.
  */
 problem?: Problem, };
