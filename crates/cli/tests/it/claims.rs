@@ -69,7 +69,7 @@ async fn an_answer_is_given_when_the_thread_is_free() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pruning_says_what_it_left_because_it_runs() {
     let user = User::new();
-    busy_thread(&user).await;
+    drop(busy_thread(&user).await);
     let prune = ["threads", "prune", "t", "--keep", "latest", "--yes"];
     let left = user.expect(0, &prune).err;
     assert!(
@@ -84,7 +84,7 @@ async fn pruning_says_what_it_left_because_it_runs() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_of_a_busy_thread_is_withdrawn_by_taking_it_over() {
     let user = User::new();
-    busy_thread(&user).await;
+    drop(busy_thread(&user).await);
     let refused = user.call(&["threads", "withdraw", "t"]);
     assert_ne!(refused.code, 0);
     assert!(refused.err.contains("the nightly import"), "{}", refused.err);
@@ -96,7 +96,7 @@ async fn a_question_of_a_busy_thread_is_withdrawn_by_taking_it_over() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thread_that_another_program_runs_is_listed_as_running_there() {
     let user = User::new();
-    busy_thread(&user).await;
+    drop(busy_thread(&user).await);
     for list in [
         user.expect(0, &["threads", "--json"]).json()[0].clone(),
         user.expect(0, &["threads", "show", "t", "--json"]).json(),
