@@ -20,8 +20,11 @@ pub struct Place {
 }
 
 impl Place {
-    /// Creates an empty place; `None` when it needs a server and servers are not wanted here.
+    /// Creates an empty place; `None` when it needs a server and servers are not wanted here, or is only read.
     pub fn of(backend: Backend) -> Option<Self> {
+        if backend == Backend::Langgraph {
+            return None;
+        }
         let folder = tempfile::tempdir().expect("a temporary folder");
         let inside = |name: &str| format!("{}:{}", backend.scheme(), folder.path().join(name).display());
         let url = match (backend.location(), backend) {

@@ -171,10 +171,8 @@ async fn a_run_that_is_frozen_is_not_waited_for_and_can_be_taken_over() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     signal("-CONT");
-    assert_eq!(
-        child.wait().unwrap().code(),
-        Some(1),
-        "its next commit is refused"
-    );
+    // Its next commit is refused; or it comes first to the request to stop that it was sent while it was frozen.
+    let code = child.wait().unwrap().code();
+    assert!(matches!(code, Some(1 | 130)), "it runs no more: {code:?}");
     app.workbench.shutdown().await;
 }
