@@ -423,7 +423,10 @@ mod tests {
     #[test]
     fn examples_of_backends_are_addresses_that_can_be_chosen() {
         let kinds: Vec<String> = backends().into_iter().map(|backend| backend.kind).collect();
-        assert_eq!(kinds, ["sqlite", "file", "postgres", "redis", "memory"]);
+        assert_eq!(
+            kinds,
+            ["sqlite", "file", "postgres", "redis", "langgraph", "memory"]
+        );
         for backend in backends() {
             assert!(
                 absolute(&backend.example, Path::new("/data")).is_ok(),
