@@ -180,6 +180,7 @@ test("an answer is taken back by a key, and kept by a program that is killed", a
   const detail = app.id("question-detail");
   await expect(detail).toContainText("Refund 40 EUR to Ada?");
   await expect(app.id("answer-choice")).toHaveText([/^APay/, /^RReject/]);
+  await expect(page.locator("[data-guarded]"), "what appeared by itself takes keys").toHaveCount(0);
   await page.keyboard.press("r");
   await expect(app.id("held-answers")).toContainText("reject · Refund 40 EUR to Ada?");
   await expect(app.id("question")).toHaveCount(0);
@@ -194,6 +195,7 @@ test("an answer is taken back by a key, and kept by a program that is killed", a
   await expect(app.id("answer-note")).toBeFocused();
   await page.keyboard.type("as agreed");
   await page.keyboard.press("Enter");
+  await expect(page.locator("[data-guarded]"), "what appeared by itself takes keys").toHaveCount(0);
   await page.keyboard.press("a");
   await expect(app.id("held-answers")).toContainText("pay");
   await app.crash();
@@ -258,6 +260,7 @@ test("find, group and answer questions together after one look at what differs",
   await rows.filter({ hasText: "900" }).getByRole("checkbox").click();
   await expect(app.id("alike-chosen")).toHaveText("2 alike questions");
   await app.picture("approve-alike", ["light", "dark"]);
+  await expect(page.locator("[data-guarded]"), "what appeared by itself takes keys").toHaveCount(0);
   await page.keyboard.press("a");
   await expect(app.id("alike-count")).toHaveCount(0);
   await expect(app.id("question")).toHaveCount(1);
@@ -294,11 +297,14 @@ test("the questions of a step are decided on one page and sent together", async 
   await app.status("asking");
   await app.id("use-approve").click();
   await expect(app.id("step-page").getByTestId("answer-form")).toHaveCount(3);
+  await expect(page.locator("[data-guarded]"), "what appeared by itself takes keys").toHaveCount(0);
   await page.keyboard.press("a");
   await expect(app.id("step-page").getByTestId("answer-form")).toHaveCount(2);
+  await expect(page.locator("[data-guarded]"), "what appeared by itself takes keys").toHaveCount(0);
   await page.keyboard.press("r");
   await expect(app.id("step-page").getByTestId("answer-form")).toHaveCount(1);
   await app.picture("approve-step", ["light", "dark"]);
+  await expect(page.locator("[data-guarded]"), "what appeared by itself takes keys").toHaveCount(0);
   await page.keyboard.press("a");
   await expect(app.id("step-send")).toBeFocused();
   await expect(app.id("step-send")).toHaveText("Send 3 answers");

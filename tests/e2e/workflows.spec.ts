@@ -61,6 +61,7 @@ test("a triage: a router, two models, a question, the way back, and a run to its
   // The state key that comes in.
   await hand.click('[role="tab"]:has-text("State")');
   await hand.click(id("add-key"));
+  await expect(page.locator("[data-key] input:focus"), "its name can be typed").toHaveCount(1);
   await hand.type("message", "Enter");
   await hand.click(id("node-router"));
   for (const [at, label, when] of [[0, "refund", "'refund' in state.message"], [1, "question", "true"]] as const) {
@@ -126,6 +127,7 @@ test("a fan-out: a task for each order, code, what all of them gave, and a run t
   await hand.click('[role="tab"]:has-text("State")');
   for (const [key, reducer] of [["orders", null], ["checked", "Append"]] as const) {
     await hand.click(id("add-key"));
+    await expect(page.locator("[data-key] input:focus"), "its name can be typed").toHaveCount(1);
     await hand.type(key, "Enter");
     const card = `[data-key="${key}"]`;
     await hand.click(`${card} [data-pointer="/type"] [role="combobox"]`);
