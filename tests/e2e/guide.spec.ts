@@ -81,6 +81,7 @@ test("a first graph, step by step as the guide has it", async ({ app, page }) =>
   await expect(page.locator('[data-testid="edge-ask->__end__"]')).toHaveCount(1);
   await page.getByRole("tab", { name: "State" }).first().click();
   await app.id("add-key").click();
+  await expect(page.locator("[data-key] input:focus")).toHaveCount(1);
   await page.keyboard.type("name");
   await page.keyboard.press("Enter");
   await expect(app.id("state-key-name")).toBeVisible();
