@@ -29,6 +29,7 @@ import { previewsText } from "./report";
 import { CopyAnswer } from "../parts/CopyAnswer";
 import { choiceOf, choicesOf, type OwnChoice } from "./choices";
 import type { Previews } from "./useAnswerPreviews";
+import { useOnlyRead } from "../model/only-read";
 import { isObject } from "../parts/diff";
 import type { ShownProblem } from "../parts/problem";
 import { keepDraft, keptDraft } from "./drafts";
@@ -120,7 +121,9 @@ export function AskedForm({
     () => (open ? whatIsMissing(schema, draft, valid) : null),
     [schema, open, draft, valid],
   );
-  const off = answering || guarded;
+  // The program whose database it is answers its questions.
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
+  const off = answering || guarded || onlyRead;
   const canSend = missing === null && !off;
   const take = useCallback(
     (choice: OwnChoice) => {
@@ -211,6 +214,7 @@ export function AskedForm({
       )}
       {context.length > 0 && <Context entries={context} compact={compact} />}
       {children}
+      {onlyRead && <Note tone="asking">{t("debug.off.onlyRead")}</Note>}
       {choices.length > 0 && (
         <AnswerChoices
           choices={choices}
@@ -222,7 +226,7 @@ export function AskedForm({
       )}
       {choicesSuffice && (!open || previews.size > 0) && (
         <div className="flex items-center gap-1">
-          {!open && (
+          {!open && !onlyRead && (
             <Button size="small" variant="ghost" onClick={() => setOpen(true)}>
               {t("debug.answer.other")}
             </Button>
@@ -230,7 +234,7 @@ export function AskedForm({
           {previews.size > 0 && <CopyAnswer text={() => previewsText(asked, choices, previews)} />}
         </div>
       )}
-      {open && (
+      {open && !onlyRead && (
         <div ref={form} className="flex flex-col gap-2">
           {schema && !isAnything(schema) && (
             <Tabs

@@ -4,6 +4,7 @@ import { createRef } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Asked } from "../../ipc/bindings/Asked";
 import { debugIds } from "../../lib/testIds";
+import { useOnlyRead } from "../model/only-read";
 import { type AnswerHandle, AskedForm } from "./AskedForm";
 import { GUARD_MS, useGuard } from "./useGuard";
 
@@ -55,6 +56,17 @@ it("takes no press in its first moments when it appeared by itself, and says so"
   expect(yes().disabled).toBe(false);
   act(() => void handle.current?.press("r"));
   expect(onAnswer).toHaveBeenCalledExactlyOnceWith(false);
+});
+
+it("says who answers where the threads are only read, and takes no answer", () => {
+  useOnlyRead.setState({ onlyRead: true });
+  const { onAnswer, handle, yes } = show(false);
+  expect(yes().disabled).toBe(true);
+  expect(handle.current?.press("a")).toBe(true);
+  expect(onAnswer).not.toHaveBeenCalled();
+  expect(screen.getByTestId(debugIds.answerForm).textContent).toContain("another program");
+  expect(screen.queryByTestId(debugIds.answerSubmit)).toBe(null);
+  useOnlyRead.setState({ onlyRead: false });
 });
 
 it("ends a press as nothing that began before that", () => {
