@@ -10,6 +10,7 @@ import { replaceHost } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
+import { useOnlyRead } from "../model/only-read";
 import { primary } from "./actions";
 import { runForm } from "./run-form";
 import { RunForm } from "./RunForm";
@@ -201,4 +202,14 @@ it("keeps the context under a name in the graph, and takes one that was kept", a
   expect(sets()).toEqual(kept);
   await act(async () => fireEvent.click(screen.getByTestId(debugIds.startRun)));
   expect(started.mock.calls[0]?.[0]).toMatchObject({ context: { user: "eve" } });
+});
+
+it("starts nothing where the threads are only read, and says why", () => {
+  useOnlyRead.setState({ onlyRead: true });
+  open({ amount: { type: "string" } });
+  render(<RunForm />);
+  for (const id of [debugIds.startRun, debugIds.startStep])
+    expect((screen.getByTestId(id) as HTMLButtonElement).disabled, id).toBe(true);
+  expect(screen.getByText(/only that program runs/)).toBeTruthy();
+  useOnlyRead.setState({ onlyRead: false });
 });

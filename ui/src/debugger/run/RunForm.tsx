@@ -40,6 +40,7 @@ import { RunLabelsFold } from "./RunLabels";
 import { RunModelsFold } from "./RunModels";
 import { useRuns, useThread } from "../model/runStore";
 import { useStatus } from "../model/status";
+import { useOnlyRead } from "../model/only-read";
 import { useControls } from "./useControls";
 
 export function RunForm() {
@@ -89,13 +90,14 @@ export function RunForm() {
   );
 
   const onThread = target === "thread" && cursor.threadId !== null;
-  const off = onThread
-    ? status === "running"
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
+  const offOnThread =
+    status === "running"
       ? t("debug.off.running")
       : status === "asking" && !past
         ? t("debug.off.answerFirst")
-        : null
-    : null;
+        : null;
+  const off = onlyRead ? t("debug.off.onlyRead") : onThread ? offOnThread : null;
   // A graph may run from its defaults, also one that keeps messages; but usually a first message is meant to be sent.
   const empty = conversation && isEmptyInput(value);
   const blocked = controls.blocked || off !== null || !valid;
