@@ -14,6 +14,7 @@ import { isPast } from "../../debugger/run/situation";
 import { hasReducer, toUpdate, useEdits } from "../../debugger/state/edits";
 import { nodeList, preview } from "../../debugger/parts/format";
 import { type ShownProblem } from "../../debugger/parts/problem";
+import { useOnlyRead } from "../../debugger/model/only-read";
 import { useRuns } from "../../debugger/model/runStore";
 import { useStatus } from "../../debugger/model/status";
 import type { Loaded } from "../../debugger/model/snapshots";
@@ -45,6 +46,8 @@ export function EditBar({ shown }: { shown: Loaded }) {
     () => pending !== null && isPast({ threadId: pending.threadId, checkpointId: pending.checkpointId }),
   );
   const running = status === "running";
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
+  const off = onlyRead ? t("debug.off.onlyRead") : running ? t("debug.off.running") : null;
 
   // What would run next depends on the node and the values, so it is asked for again after each change.
   useEffect(() => {
@@ -165,8 +168,8 @@ export function EditBar({ shown }: { shown: Loaded }) {
           role="status"
           data-testid={debugIds.editPreview}
         >
-          {running ? (
-            <span className="text-text-2">{t("debug.off.running")}</span>
+          {off !== null ? (
+            <span className="text-text-2">{off}</span>
           ) : answer === null ? (
             <span className="text-text-2">{t("debug.loading")}</span>
           ) : isProblem(answer) ? (
@@ -188,7 +191,7 @@ export function EditBar({ shown }: { shown: Loaded }) {
           variant="primary"
           icon={<GitFork size={13} aria-hidden />}
           busy={busy}
-          disabled={running || (answer !== null && isProblem(answer))}
+          disabled={off !== null || (answer !== null && isProblem(answer))}
           onClick={() => void apply()}
           data-testid={debugIds.editApply}
         >
