@@ -12,7 +12,7 @@ use crate::base::ids::{Name, TaskId};
 use crate::checkpoint::types::{CheckpointAddress, StorageError};
 use crate::value::Value;
 
-/// A task of a checkpoint, as far as the database tells.
+/// A task of a checkpoint, as far as the database has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForeignTask {
     /// Id, as the program gave it.

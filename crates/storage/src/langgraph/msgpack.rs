@@ -155,7 +155,7 @@ impl<'a, 'c> Reader<'a, 'c> {
         Ok(bytes)
     }
 
-    /// Reads an unsigned number of so many bytes, as lengths are written.
+    /// Reads an unsigned number of `N` bytes, as lengths are written.
     fn number<const N: usize>(&mut self) -> Decoded<usize> {
         let bytes = self.take(N)?;
         Ok(bytes

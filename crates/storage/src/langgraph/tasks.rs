@@ -60,21 +60,21 @@ fn triggers_of(record: &Record) -> Vec<(Name, Vec<Name>)> {
 }
 
 impl Nodes {
-    /// Adds what a checkpoint tells.
+    /// Adds the tasks and nodes that a checkpoint names.
     pub(super) fn learn(&mut self, record: &Record) {
         for (node, channels) in triggers_of(record) {
             self.triggers.entry(node).or_default().extend(channels);
         }
     }
 
-    /// Adds what a checkpoint of another thread tells, which may be another program's: it only names tasks.
+    /// Adds the tasks that a checkpoint of another thread names; it may be of another program, and names tasks only.
     pub(super) fn learn_other(&mut self, record: &Record) {
         for (node, channels) in triggers_of(record) {
             self.others.entry(node).or_default().extend(channels);
         }
     }
 
-    /// Adds what a namespace within this one tells.
+    /// Adds the task that a namespace within this one names.
     pub(super) fn learn_graph(&mut self, ns: &str, nested: &str) {
         let rest = match ns {
             "" => Some(nested),
