@@ -22,7 +22,9 @@ FEATURES = {
     "threads": 0.1,
     "output": 0.08,
     "defaults": 0.06,
-    "messages": 0.1,
+    "messages": 0.3,
+    "elsewhere": 0.2,
+    "handoffs": 0.12,
     "events": 0.12,
     "bodies": 0.12,
     "routers": 0.12,
@@ -48,6 +50,9 @@ class Drawn:
     def __init__(self, seed):
         self.rng = random.Random(seed)
         self.features = {name for name, share in FEATURES.items() if self.rng.random() < share}
+        # Messages in commands to the graph around need all of this.
+        if "handoffs" in self.features:
+            self.features |= {"messages", "parents"}
         # What the first checkpoint of a run that stores its last one only looks like is a difference that is meant.
         # Untracked keys are stored there, too.
         if "exit" in self.features and self.features & {"deltas", "channels"}:
@@ -58,8 +63,9 @@ class Drawn:
         self.asks = self.rng.random() < 0.5
         self.pauses = PAUSES[:]
         # Results that are kept are the same whatever the context is, and the store is read in the order of a race.
+        # Messages that a task with such a result is given are news in one of the two.
         if "cache" in self.features:
-            self.features -= {"context", "config", "store"}
+            self.features -= {"context", "config", "store", "messages", "elsewhere"}
         # A failure ends what runs beside it where nodes are asynchronous; only timeouts that are handled are drawn there.
         if "timeouts" in self.features:
             self.features -= {"exit", "defaults", "subgraphs", "bodies", "calls", "step timeouts"}
@@ -113,6 +119,8 @@ def written(drawn, name, state, asked):
         update["m"] = messages(rng, name)
     if "r" in state and rng.random() < 0.4:
         update["r"] = REDUCED[state["r"]["reducer"]](rng, name)
+    if drawn.has("elsewhere"):
+        update.update(elsewhere(drawn, name))
     if "w" in state and rng.random() < 0.5:
         update["w"] = WRITTEN[state["w"]["reducer"]](rng, name)
     return update
@@ -171,6 +179,44 @@ def remembers(drawn, name):
     return actions + [{"emit": {"$": "results"}}]
 
 
+def message(rng, mark, name, text=None):
+    """A message whose content says where it goes; `mark` is one of those that src/meant.rs knows. Its id is the name's."""
+    kind = rng.choice(["human", "ai"])
+    return {"$message": {"type": kind, "content": text or f"{mark} {name}", "id": f"{mark}-{name}"}}
+
+
+def elsewhere(drawn, name):
+    """Part of an update: messages in keys that do not join them, or in one that the state does not have."""
+    rng, update = drawn.rng, {}
+    if rng.random() < 0.6:
+        one = message(rng, "elsewhere", name)
+        kind = rng.random()
+        if kind < 0.35:
+            update["lm"] = [one] if rng.random() < 0.8 else [one, "text", message(rng, "elsewhere", name + "2")]
+        elif kind < 0.55:
+            update["x"] = one if rng.random() < 0.5 else [one]
+        elif kind < 0.75:
+            update["t"] = [one, name]
+        elif kind < 0.85:
+            update["o2"] = {name: one}
+        else:
+            update["unknown"] = one if rng.random() < 0.5 else [one]
+    return update
+
+
+def handed(drawn, name, state):
+    """Part of an update that a command makes of the graph around: messages in keys of both kinds."""
+    rng, update = drawn.rng, {}
+    if "m" in state and rng.random() < 0.7:
+        ones = [message(rng, "handed", name)]
+        if rng.random() < 0.3:
+            ones.append(message(rng, "handed", name + "2"))
+        update["m"] = ones if rng.random() < 0.7 else ones[0]
+    if drawn.has("elsewhere"):
+        update.update(elsewhere(drawn, name))
+    return update
+
+
 def messages(rng, name):
     """Messages of a node, whole or as they are coerced; some have ids that stand there already."""
     kind = rng.choice(["human", "ai"])
@@ -201,6 +247,11 @@ def body(drawn, name, names, state, below):
         actions.append({"emit": {"$text": name + " {runs}"}})
     if "m" in state and rng.random() < 0.2:
         actions.append({"model": [{"content": "I am "}, {"content": name}, {"content": "", "chunk_position": "last"}]})
+        if rng.random() < 0.6:
+            # What the model has said is no news, whatever key it is in.
+            said = {"$message": {"type": "ai", "content": "I am " + name, "id": {"$": "said"}}}
+            key = "lm" if drawn.has("elsewhere") and rng.random() < 0.5 else "m"
+            actions.append({"write": {key: [said]}})
     if drawn.has("calls") and rng.random() < 0.25 and below == 0:
         which = rng.choice([["half"], ["twice"], ["half", "twice"]])
         actions.append({"call": [[task, [{"$text": name}]] for task in which]})
@@ -219,17 +270,29 @@ def body(drawn, name, names, state, below):
     if update:
         actions.append({"write": update})
     chance = rng.random()
+    # Of those that tell messages more make commands.
+    paired = 0.22 if "m" in state else 0.16
+    up = 0.75 if drawn.has("handoffs") else 0.35
     if chance < 0.12:
-        actions.append({"command": {"goto": target(rng, names)}})
+        made = {"goto": target(rng, names)}
+        if "m" in state and rng.random() < 0.4:
+            made["update"] = {"m": messages(rng, name)}
+        elif drawn.has("elsewhere") and rng.random() < 0.4:
+            made["update"] = elsewhere(drawn, name)
+        actions.append({"command": made})
         if rng.random() < 0.2:
             actions.append({"also": {"log": ["also " + name], "n": 1}})
-    elif chance < 0.16:
+    elif chance < paired:
         pairs = [["log", ["p1 " + name]], ["log", ["p2 " + name]], ["n", 1]]
+        if "m" in state and rng.random() < 0.5:
+            pairs.append(["m", [message(rng, "paired", name)]])
         actions.append({"command": {"pairs": pairs, "goto": target(rng, names)}})
-    elif chance < 0.35 and below and drawn.has("parents"):
+    elif chance < up and below and drawn.has("parents"):
         up = {"graph": "parent"}
         if rng.random() < 0.7:
-            up["update"] = {"log": ["up " + name]}
+            up["update"] = {"log": ["up " + name], **handed(drawn, name, state)}
+        elif rng.random() < 0.3:
+            up["pairs"] = [["log", ["up " + name]], *([key, one] for key, one in handed(drawn, name, state).items())]
         if rng.random() < 0.6 and below == 1:
             up["goto"] = target(rng, NAMES[:2])
         actions.append({"if": {"$lt": [{"$": "runs"}, 3]}, "command": up})
@@ -245,8 +308,13 @@ def retry(rng):
     return policy
 
 
-def on_error(rng, name, names):
-    actions = [{"write": {"log": [{"$text": "handled {error.node} {error.error}"}]}}]
+def on_error(drawn, name, names, state):
+    rng, update = drawn.rng, {"log": [{"$text": "handled {error.node} {error.error}"}]}
+    if "m" in state and rng.random() < 0.4:
+        update["m"] = [message(rng, "handler", name)]
+    elif drawn.has("elsewhere"):
+        update.update(elsewhere(drawn, "handler of " + name))
+    actions = [{"write": update}]
     chance = rng.random()
     if chance < 0.3:
         actions.append({"command": {"goto": target(rng, names)}})

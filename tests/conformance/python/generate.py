@@ -14,6 +14,7 @@ from bodies import (
     failure,
     fails,
     late,
+    message,
     on_error,
     reads,
     remembers,
@@ -47,6 +48,9 @@ def state_of(drawn):
             state["d"]["snapshot_frequency"] = rng.randint(1, 4)
     if drawn.has("messages"):
         state["m"] = {"type": "array", "reducer": "add_messages"}
+    if drawn.has("elsewhere"):
+        state["lm"] = {"type": "array", "reducer": "append"}
+        state["o2"] = {"type": "object", "reducer": "merge"}
     if drawn.has("reducers"):
         reducer = drawn.reducer
         kind = {"union": "array", "merge": "object", "and": "boolean", "or": "boolean"}.get(reducer, "integer")
@@ -71,7 +75,7 @@ def nodes_of(drawn, names, nested, state, below):
     order = names[:]
     rng.shuffle(order)
     for name in order:
-        if nested and rng.random() < 0.35:
+        if nested and (rng.random() < 0.35 or drawn.has("handoffs")):
             nodes[name] = {"graph": nested}
             nested = None
             continue
@@ -85,7 +89,7 @@ def nodes_of(drawn, names, nested, state, below):
         if drawn.has("timeouts") and below == 0 and rng.random() < 0.4:
             late(drawn, node, name)
         if drawn.has("handlers") and fails(node["do"]) and rng.random() < 0.7:
-            node["on_error"] = on_error(rng, name, names)
+            node["on_error"] = on_error(drawn, name, names, state)
         # What was asked is not kept with a result; that difference is meant.
         if drawn.has("cache") and not asks(node["do"]) and rng.random() < 0.5:
             # LangGraph's own key of an input depends on which of its texts are one object in memory.
@@ -172,6 +176,13 @@ def declared(drawn, made):
     return made
 
 
+def told(drawn, name):
+    """A message as the value of a task or of an entry point, by itself, in a list or in a record."""
+    rng = drawn.rng
+    one = {"$message": {"type": rng.choice(["ai", "human"]), "content": {"$text": f"elsewhere {name} " + "{runs}"}, "id": {"$text": f"elsewhere-{name} " + "{runs}"}}}
+    return rng.choice([one, [one], [one, "text"], {"message": one, "n": 1}, {"messages": [one]}])
+
+
 def called(drawn, name, at_once):
     """A task: what it does is the same in every run, except that it may ask or fail first; two that fail at once race."""
     rng, actions, chance = drawn.rng, [], drawn.rng.random()
@@ -182,7 +193,10 @@ def called(drawn, name, at_once):
     if at_once:
         # They end in an order that a busy machine does not change.
         actions.append({"sleep": {"half": 150, "twice": 300, "thrice": 450}[name]})
-    actions.append({"return": {"$text": name + " {args.0} {answers}"}})
+    value = {"$text": name + " {args.0} {answers}"}
+    if drawn.has("elsewhere") and rng.random() < 0.6:
+        value = told(drawn, name)
+    actions.append({"return": value})
     made = {"do": actions}
     if rng.random() < 0.3:
         made["retry"] = {"max_attempts": 2, "initial_interval": 0.001, "jitter": False, "retry_on": ["ValueError"]}
@@ -221,7 +235,15 @@ def workflow(drawn):
         else:
             actions.append({"fail": "RuntimeError", "message": f"f{k}", "times": rng.randint(1, 2)})
     value = {"got": {"$": "results"}, "said": {"$": "answers"}, "before": {"$": "previous"}}
-    if rng.random() < 0.5:
+    if drawn.has("messages") and rng.random() < 0.5:
+        actions.append({"model": [{"content": "I am "}, {"content": "wf"}, {"content": "", "chunk_position": "last"}]})
+    if drawn.has("elsewhere") and rng.random() < 0.6:
+        value = told(drawn, "wf")
+        if rng.random() < 0.5:
+            actions.append({"final": [value, told(drawn, "kept") if rng.random() < 0.5 else 1]})
+        else:
+            actions.append({"return": value})
+    elif rng.random() < 0.5:
         actions.append({"final": [value, {"$add": [{"$or": [{"$": "previous"}, 0]}, 1]}]})
     else:
         actions.append({"return": {"got": {"$": "results"}, "said": {"$": "answers"}}})
@@ -239,6 +261,7 @@ def one_value(drawn):
     rng = drawn.rng
     names = NAMES[: rng.randint(2, 5)]
     nodes = {}
+    joins = drawn.has("messages") and rng.random() < 0.6
     for name in names:
         actions = []
         chance = rng.random()
@@ -247,13 +270,17 @@ def one_value(drawn):
         elif chance < 0.3 and drawn.pauses:
             actions += failure(drawn, name)
         told = {"$text": name + " {answers}"} if chance < 0.2 else name
+        if joins:
+            told = message(rng, "root", name)
+        elif drawn.has("elsewhere") and rng.random() < 0.6:
+            told = message(rng, "elsewhere", name)
         chance = rng.random()
         if chance < 0.6:
             actions.append({"return": [told]})
-        elif chance < 0.7:
+        elif chance < 0.7 and not joins:
             actions.append({"return": {"overwrite": [told]}})
         elif chance < 0.9:
-            actions.append({"command": {"update": [told], "goto": packets(rng, names)}})
+            actions.append({"command": {"update": [told], "goto": packets(rng, names, joins)}})
         else:
             actions.append({"return": None})
         nodes[name] = {"do": actions}
@@ -264,17 +291,18 @@ def one_value(drawn):
         to = rng.choice([name for name in names if name != source] + ["__end__"])
         edges.append({"from": source, "to": to})
     if rng.random() < 0.4:
-        options = [packets(rng, names) for _ in range(2)]
+        options = [packets(rng, names, joins) for _ in range(2)]
         route = {"$at": [options, {"$mod": [{"$len": {"$": "state"}}, 2]}]}
         edges.append({"from": rng.choice(names), "route": route, "name": "r"})
-    return {"root": {"type": "array", "reducer": "append"}, "nodes": nodes, "edges": edges}
+    return {"root": {"type": "array", "reducer": "add_messages" if joins else "append"}, "nodes": nodes, "edges": edges}
 
 
-def packets(rng, names):
+def packets(rng, names, joins):
     """Targets in a graph of one value: what is sent is such a value."""
 
     def one():
-        return {"send": rng.choice(names), "with": ["p"]} if rng.random() < 0.25 else rng.choice(names + ["__end__"])
+        value = [message(rng, "packet", "p")] if joins else ["p"]
+        return {"send": rng.choice(names), "with": value} if rng.random() < 0.25 else rng.choice(names + ["__end__"])
 
     return [one() for _ in range(rng.randint(0, 2))]
 
@@ -284,15 +312,16 @@ def generate(seed):
     rng = drawn.rng
     about = f"Random case {seed}."
     if rng.random() < 0.15:
-        drawn.features -= {"output", "messages", "timeouts"}
+        drawn.features -= {"output", "timeouts"}
         made = declared(drawn, workflow(drawn))
         return {"about": about, "graph": made, "script": functional_script(drawn, int("cache" in made))}
     if rng.random() < 0.06:
-        drawn.features -= {"output", "messages", "timeouts"}
+        drawn.features -= {"output", "timeouts"}
         made = declared(drawn, one_value(drawn))
-        return {"about": about, "graph": made, "script": root_script(drawn, list(made["nodes"]))}
+        joins = made["root"]["reducer"] == "add_messages"
+        return {"about": about, "graph": made, "script": root_script(drawn, list(made["nodes"]), joins)}
     names = NAMES[: rng.randint(2, 6)]
-    nested = "inner" if rng.random() < 0.4 else None
+    nested = "inner" if rng.random() < 0.4 or drawn.has("handoffs") else None
     made = declared(drawn, graph(drawn, names, nested, 0))
     graphs = {}
     if any("graph" in node for node in made["nodes"].values()):
@@ -313,6 +342,9 @@ def generate(seed):
             name: {"do": [{"sleep": pause}, {"return": {"$text": name + " {args.0}"}}]}
             for name, pause in [("half", 150), ("twice", 300)]
         }
+        if drawn.has("elsewhere"):
+            for name, one in made["tasks"].items():
+                one["do"][-1]["return"] = told(drawn, name)
     if drawn.has("cache"):
         made["cache"] = True
     durable = all(inner["persistence"] != "off" for inner in graphs.values())

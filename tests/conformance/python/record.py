@@ -475,7 +475,7 @@ def work(world, name, actions, scope):
             parts.append(thaw(compute(action["return"], scope)))
             open_write = False
         elif "final" in action:
-            value, save = compute(action["final"], scope)
+            value, save = thaw(compute(action["final"], scope))
             return entrypoint.final(value=value, save=save)
         elif "command" in action:
             parts.append(command(action["command"], scope))

@@ -1,6 +1,6 @@
 """Random scripts: runs, resumes, edits, replays, copies and jumps that run into what a graph has."""
 
-from bodies import target
+from bodies import message, target
 
 
 MODES = ["values", "updates", "tasks", "checkpoints", "custom"]
@@ -18,7 +18,7 @@ CONFIGS = [
 
 def runner(drawn, names, limit, durable=True):
     rng, flags = drawn.rng, {}
-    if drawn.has("messages"):
+    if drawn.has("messages") or drawn.has("elsewhere"):
         flags["modes"] = MODES + ["messages"]
     elif drawn.once_in(0.08):
         flags["modes"] = rng.choice([["debug"], ["updates", "debug"], ["values"], ["tasks", "custom"]])
@@ -63,10 +63,20 @@ def runner(drawn, names, limit, durable=True):
 HISTORY = [{"limit": 2}, {"limit": 0}, {"filter": {"source": "loop"}}, {"filter": {"step": 1}}, {"before": {"history": 1}}]
 
 
+def given(drawn, k):
+    """Messages that an input, a command or an edit brings."""
+    rng, update = drawn.rng, {}
+    if drawn.has("messages") and rng.random() < 0.4:
+        update["m"] = [message(rng, "given", f"{k}")] if rng.random() < 0.7 else {"role": "user", "content": f"given {k}", "id": f"g{k}"}
+    if drawn.has("elsewhere") and rng.random() < 0.4:
+        update["lm"] = [message(rng, "elsewhere", f"in{k}")]
+    return update
+
+
 def script(drawn, names, has_cache, durable, nested):
     rng = drawn.rng
     run = runner(drawn, names, 8, durable)
-    ops = [run({"input": {"x": 1, "log": ["in"]}})]
+    ops = [run({"input": {"x": 1, "log": ["in"], **given(drawn, 0)}})]
     kinds = ["null", "null", "one", "all", "all", "input", "update", "update", "goto", "edit", "replay", "bulk", "copy", "clear"]
     kinds += ["command", "inside", "history", "patched copy"]
     # A router that asks cannot be asked by an edit; here nothing of such an edit is stored.
@@ -76,7 +86,8 @@ def script(drawn, names, has_cache, durable, nested):
         kinds += ["clear_cache", "input"]
     if drawn.has("threads"):
         kinds += ["delete", "input", "crossed", "crossed"]
-    for _ in range(rng.randint(1, 5)):
+    for k in range(rng.randint(1, 5)):
+        more = given(drawn, k + 1)
         kind = rng.choice(kinds)
         at = {"at": {"history": rng.randint(0, 8), "wrap": True}}
         if kind == "null":
@@ -86,11 +97,11 @@ def script(drawn, names, has_cache, durable, nested):
         elif kind == "all":
             ops.append(run({"command": {"resume": {"ids": {str(k): f"A{k}" for k in range(6)}}}}))
         elif kind == "input":
-            ops.append(run({"input": rng.choice([{"x": 2}, {"log": ["again"]}, {}, {"log": {"overwrite": ["new"]}}])}))
+            ops.append(run({"input": {**rng.choice([{"x": 2}, {"log": ["again"]}, {}, {"log": {"overwrite": ["new"]}}]), **more}}))
         elif kind == "goto":
             ops.append(run({"command": {"goto": target(rng, names) or rng.choice(names)}}))
         elif kind == "edit":
-            ops.append(run({"command": {"update": {"log": ["CU"]}}}))
+            ops.append(run({"command": {"update": {"log": ["CU"], **more}}}))
         elif kind == "replay":
             ops.append(run({"input": None, **at}))
         elif kind == "crossed":
@@ -110,7 +121,7 @@ def script(drawn, names, has_cache, durable, nested):
             updates = [{"values": {"log": ["P"]}, "as_node": node} for node in nodes]
             ops.append({"op": "copy", **at, "updates": updates})
         elif kind == "command":
-            op = {"op": "update", "command": {"update": {"log": ["UC"]}, "goto": target(rng, names)}}
+            op = {"op": "update", "command": {"update": {"log": ["UC"], **more}, "goto": target(rng, names)}}
             ops.append({**op, "as_node": rng.choice(names)})
         elif kind == "inside":
             # In the graph below the first task that has one, where one is open.
@@ -132,7 +143,7 @@ def script(drawn, names, has_cache, durable, nested):
             ]
             ops.append({"op": "bulk", "supersteps": steps})
         else:
-            values = {"log": ["U"]}
+            values = {"log": ["U"], **more}
             if drawn.has("deltas") and rng.random() < 0.5:
                 values = {"d": ["U"]}
             op = {"op": "update", "values": values}
@@ -161,7 +172,11 @@ def functional_script(drawn, has_cache):
         elif kind == "all":
             ops.append(run({"command": {"resume": {"ids": {str(k): f"A{k}" for k in range(4)}}}}))
         elif kind == "input":
-            ops.append(run({"input": rng.choice([{"v": 2}, 0, "text", []])}))
+            values = [{"v": 2}, 0, "text", []]
+            if drawn.has("elsewhere"):
+                one = message(rng, "elsewhere", "in")
+                values += [one, [one], {"v": one}]
+            ops.append(run({"input": rng.choice(values)}))
         elif kind == "clear_cache":
             ops.append({"op": "clear_cache"})
         else:
@@ -169,10 +184,18 @@ def functional_script(drawn, has_cache):
     return ops
 
 
-def root_script(drawn, names):
+def root_script(drawn, names, joins):
     rng = drawn.rng
     run = runner(drawn, names, 8)
-    ops = [run({"input": ["in"]})]
+
+    def value(text):
+        if joins:
+            return [message(rng, "given", text)]
+        if drawn.has("elsewhere") and rng.random() < 0.3:
+            return [message(rng, "elsewhere", text)]
+        return [text]
+
+    ops = [run({"input": value("in")})]
     kinds = ["null", "one", "all", "all", "input", "update", "edit", "goto", "replay", "copy", "clear"]
     for _ in range(rng.randint(1, 5)):
         kind = rng.choice(kinds)
@@ -184,11 +207,12 @@ def root_script(drawn, names):
         elif kind == "all":
             ops.append(run({"command": {"resume": {"ids": {str(k): f"A{k}" for k in range(4)}}}}))
         elif kind == "input":
-            ops.append(run({"input": rng.choice([["again"], [], "text", {"overwrite": ["new"]}])}))
+            values = [value("again"), []] + ([] if joins else ["text", {"overwrite": ["new"]}])
+            ops.append(run({"input": rng.choice(values)}))
         elif kind == "goto":
             ops.append(run({"command": {"goto": rng.choice(names)}}))
         elif kind == "edit":
-            ops.append(run({"command": {"update": ["CU"]}}))
+            ops.append(run({"command": {"update": value("CU")}}))
         elif kind == "replay":
             ops.append(run({"input": None, **at}))
         elif kind == "copy":
@@ -196,7 +220,7 @@ def root_script(drawn, names):
         elif kind == "clear":
             ops.append({"op": "update", "values": None, "as_node": "__end__"})
         else:
-            op = {"op": "update", "values": ["U"]}
+            op = {"op": "update", "values": value("U")}
             node = rng.choice(names + [None])
             ops.append({**op, "as_node": node} if node else op)
     return ops

@@ -13,6 +13,7 @@ mod declared;
 mod diff;
 mod expression;
 mod format;
+mod meant;
 mod normal;
 mod recorder;
 mod reducers;
@@ -22,6 +23,7 @@ mod store;
 
 pub use case::{Case, Deviation, Deviations, cases, root};
 pub use diff::{Difference, compare};
+pub use meant::{Side, leave_out};
 pub use normal::normalise;
 pub use recorder::Recorder;
 pub use session::perform;
@@ -82,20 +84,30 @@ pub fn judge(case: &Case, deviations: &Deviations) -> Verdict {
 
 /// Performs a case with the engine and lists how it differs from the record. Time is virtual.
 pub fn replay(case: &serde_json::Value) -> Result<Vec<Difference>, Refusal> {
-    let mut ours = record(case)?;
-    Deviations::everywhere(&mut ours);
+    let ours = record(case)?;
     let theirs = case.get("record").ok_or_else(|| {
         Refusal::Invalid("it has no record; `./dev conformance record --write` makes one".into())
     })?;
-    Ok(compare(theirs, &ours))
+    Ok(differences(theirs, ours))
+}
+
+/// Lists how a record of the engine differs from one of LangGraph; both are in comparable form.
+pub fn differences(theirs: &serde_json::Value, mut ours: serde_json::Value) -> Vec<Difference> {
+    Deviations::everywhere(&mut ours);
+    compare(theirs, &ours)
 }
 
 /// Records what the engine does with a case, in comparable form.
 pub fn record(case: &serde_json::Value) -> Result<serde_json::Value, Refusal> {
+    performed(case).map(normalise)
+}
+
+/// Records what the engine does with a case, with ids and times as they came.
+pub fn performed(case: &serde_json::Value) -> Result<serde_json::Value, Refusal> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
         .build()
         .map_err(|error| Refusal::Invalid(error.to_string()))?;
-    Ok(normalise(runtime.block_on(perform(case))?))
+    runtime.block_on(perform(case))
 }

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use superstep_conformance::{
-    Case, Deviations, Difference, Recorder, Refusal, Verdict, cases, judge, record, replay, root, shrink,
+    Case, Deviations, Difference, Recorder, Refusal, Side, Verdict, cases, differences, judge, leave_out,
+    normalise, performed, record, root, shrink,
 };
 
 const USAGE: &str = "\
@@ -196,10 +197,14 @@ fn counts(difference: &Difference, deltas: &[String]) -> bool {
         || stored && (path || noted || difference.place.contains(".channel_values.__start__")))
 }
 
-/// Returns the differences between the record in a case and what the engine does, without those that occur everywhere.
-fn different(case: &serde_json::Value) -> Result<Vec<Difference>, Refusal> {
+/// Returns how the engine differs from what LangGraph did with a case, without what occurs everywhere and without the
+/// messages that only one side tells.
+fn different(case: &serde_json::Value, mut theirs: serde_json::Value) -> Result<Vec<Difference>, Refusal> {
     let deltas = delta_keys(case);
-    let found = replay(case)?.into_iter();
+    let mut ours = performed(case)?;
+    leave_out(&mut theirs, Side::Reference);
+    leave_out(&mut ours, Side::Engine);
+    let found = differences(&normalise(theirs), normalise(ours)).into_iter();
     Ok(found.filter(|difference| counts(difference, &deltas)).collect())
 }
 
@@ -229,8 +234,8 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
         if done > 0 && done.is_multiple_of(100) {
             eprintln!("{done} of {count} cases, {differ} differ");
         }
-        let case = match recorder.generate(seed) {
-            Ok(case) => case,
+        let (case, theirs) = match recorder.generate(seed) {
+            Ok(made) => made,
             Err(why) => {
                 unknown += 1;
                 say!(
@@ -240,7 +245,7 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
                 continue;
             }
         };
-        match different(&case) {
+        match different(&case, theirs) {
             Ok(found) if found.is_empty() => continue,
             Err(Refusal::Unsupported(what)) => {
                 refused += 1;
@@ -252,11 +257,9 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
         }
         // A race on the reference's side is not a difference: it must show again.
         let again = |recorder: &mut Recorder, case: &serde_json::Value| {
-            let mut case = case.clone();
-            case["record"] = recorder.record(&case).ok()?;
-            let found = different(&case).ok()?;
-            let theirs = case["record"].take();
-            (!found.is_empty()).then_some((theirs, found))
+            let theirs = recorder.observe(case).ok()?;
+            let found = different(case, theirs.clone()).ok()?;
+            (!found.is_empty()).then_some((normalise(theirs), found))
         };
         let Some((_, first)) = again(&mut recorder, &case) else {
             say!("seed {seed}: differed once and not again");

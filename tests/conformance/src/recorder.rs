@@ -68,20 +68,23 @@ impl Recorder {
 
     /// Records what LangGraph does with a case, in comparable form.
     pub fn record(&mut self, case: &Value) -> io::Result<Value> {
+        self.observe(case).map(normalise)
+    }
+
+    /// Records what LangGraph does with a case, with ids and times as they came.
+    pub fn observe(&mut self, case: &Value) -> io::Result<Value> {
         let mut request = case.clone();
         if let Value::Object(fields) = &mut request {
             fields.remove("record");
         }
         let mut answer = self.ask(&request)?;
-        Ok(normalise(answer["record"].take()))
+        Ok(answer["record"].take())
     }
 
-    /// Generates a random case with its record.
-    pub fn generate(&mut self, seed: u64) -> io::Result<Value> {
+    /// Generates a random case, and its record with ids and times as they came.
+    pub fn generate(&mut self, seed: u64) -> io::Result<(Value, Value)> {
         let mut answer = self.ask(&json!({"seed": seed}))?;
-        let mut case = answer["case"].take();
-        case["record"] = normalise(answer["record"].take());
-        Ok(case)
+        Ok((answer["case"].take(), answer["record"].take()))
     }
 }
 

@@ -113,6 +113,9 @@ impl IdRange {
 #[derive(Debug)]
 struct LastId {
     place: (u64, u16),
+    /// The same of ids that follow those of another program, which are ordered in another way and stand far after all that
+    /// are made from the time: ids of other threads do not follow them.
+    far: (u64, u16),
     seed: u128,
     made: u64,
 }
@@ -124,6 +127,7 @@ impl CheckpointIds {
             clock,
             last: Mutex::new(LastId {
                 place: (0, 0),
+                far: (0, 0),
                 seed: uuid::Uuid::new_v4().as_u128(),
                 made: 0,
             }),
@@ -179,7 +183,10 @@ impl CheckpointIds {
     pub fn follow(&self, id: &CheckpointId) {
         if let Some(place) = time_of(id) {
             let mut last = self.last();
-            last.place = last.place.max(place);
+            match is_far(place, self.clock.now_ms()) {
+                true => last.far = last.far.max(place),
+                false => last.place = last.place.max(place),
+            }
         }
     }
 
@@ -187,16 +194,26 @@ impl CheckpointIds {
         self.last.lock()
     }
 
-    /// Creates an id that is greater than every id made before and than `after`.
+    /// Creates an id that is greater than `after` and than every id made before; than those that follow another program's
+    /// ids only when `after` does so, too.
     pub fn next(&self, after: Option<&CheckpointId>) -> CheckpointId {
         // 12 bits of counter within a millisecond keep the order; past them the next millisecond is borrowed.
         let successor = |(ms, n): (u64, u16)| if n < 0x0fff { (ms, n + 1) } else { (ms + 1, 0) };
         let floor = after.and_then(time_of);
+        let now = self.clock.now_ms();
         let mut last = self.last();
-        last.place = (self.clock.now_ms(), 0)
-            .max(successor(last.place))
-            .max(floor.map_or((0, 0), successor));
-        let (ms, count) = last.place;
+        let (ms, count) = match floor.filter(|floor| is_far(*floor, now)) {
+            Some(floor) => {
+                last.far = successor(last.far).max(successor(floor));
+                last.far
+            }
+            None => {
+                last.place = (now, 0)
+                    .max(successor(last.place))
+                    .max(floor.map_or((0, 0), successor));
+                last.place
+            }
+        };
         last.made += 1;
         let random = xxhash_rust::xxh3::xxh3_64_with_seed(&last.seed.to_le_bytes(), last.made);
         if let Some(aside) = &self.aside {
@@ -219,11 +236,26 @@ pub(crate) fn uuid_text(id: uuid::Uuid) -> Arc<str> {
     Arc::from(&*id.hyphenated().encode_lower(&mut text))
 }
 
+/// Milliseconds of a hundred years: no clock is so wrong.
+const FAR: u64 = 3_155_760_000_000;
+
+/// Returns whether a place is none in time: it is that of an id of another kind.
+fn is_far(place: (u64, u16), now: u64) -> bool {
+    place.0 > now.saturating_add(FAR)
+}
+
+/// Returns the place in time of an id that was made here. Of a UUID of another kind, as other programs make them, it is the
+/// place after which an id that is made here sorts after that one.
 fn time_of(id: &CheckpointId) -> Option<(u64, u16)> {
     let id = uuid::Uuid::parse_str(id.as_str()).ok()?;
     let b = id.as_bytes();
     let ms = u64::from_be_bytes([0, 0, b[0], b[1], b[2], b[3], b[4], b[5]]);
-    (b[6] >> 4 == 7).then(|| (ms, u16::from(b[6] & 0x0f) << 8 | u16::from(b[7])))
+    let count = u16::from(b[6] & 0x0f) << 8 | u16::from(b[7]);
+    match b[6] >> 4 {
+        // The kind stands before the count, and sorts with it.
+        0..=7 => Some((ms, count)),
+        _ => Some((ms + 1, 0)),
+    }
 }
 
 #[cfg(test)]
@@ -236,6 +268,35 @@ mod tests {
         let end = || ids.next(None).as_str().rsplit('-').next().map(str::to_owned);
         let ends: std::collections::HashSet<_> = (0..100).map(|_| end()).collect();
         assert_eq!(ends.len(), 100);
+    }
+
+    #[test]
+    fn ids_after_those_of_another_program_are_greater_and_stay_apart() {
+        let ids = CheckpointIds::new(Arc::new(crate::base::clock::SystemClock));
+        let own = ids.next(None);
+        for other in [
+            "1f1eccbc-15db-66ad-bfff-e2af800e7e7d",
+            "1f1eccc0-cb86-6291-ffff-d0a71e0f30d2",
+            "4e0b1c4f-3cbf-4b2b-8d3c-f99d7021b53b",
+            "4e0b1c4f-3cbf-8b2b-8d3c-f99d7021b53b",
+        ] {
+            let other = CheckpointId::from(other);
+            let mut before = other;
+            for _ in 0..5_000 {
+                let next = ids.next(Some(&before));
+                assert!(next > before, "{next} follows {before}");
+                before = next;
+            }
+        }
+        let later = ids.next(Some(&own));
+        assert!(
+            later > own && later.as_str() < "1",
+            "ids of other threads are made from the time: {later}"
+        );
+        ids.follow(&"7f1eccbc-15db-66ad-bfff-e2af800e7e7d".into());
+        assert!(ids.next(None).as_str() < "1");
+        let younger = ids.next(Some(&"4e0b1c4f-3cbf-4b2b-8d3c-f99d7021b53b".into()));
+        assert!(younger.as_str() > "7f1eccbc-15db-66ad");
     }
 
     #[test]

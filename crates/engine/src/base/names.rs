@@ -54,7 +54,7 @@ pub(crate) type Changes<V> = SmallVec<[(Name, Option<V>); 3]>;
 
 /// Links before a whole map is made: what a look-up may cost, and how much of the past a map keeps alive. Making the
 /// map of a large graph costs as much as many steps do, so it is not made often.
-const MOST_LINKS: usize = 128;
+const MAX_LINKS: usize = 128;
 
 impl<V: Clone> NameMap<V> {
     /// Creates an empty map.
@@ -76,7 +76,7 @@ impl<V: Clone> NameMap<V> {
             Some(late) if late.whole.get().is_none() => late.links + 1,
             _ => 1,
         };
-        if links > MOST_LINKS {
+        if links > MAX_LINKS {
             let mut whole = self.make();
             apply(&mut whole, &changes);
             return whole.into();

@@ -357,6 +357,14 @@ impl Kind {
         true
     }
 
+    /// Returns the value of a node's own trigger that is available.
+    pub(crate) fn trigger(&self) -> Value {
+        match self {
+            Kind::LastAfterFinish => held(Value::Null, true),
+            _ => Value::Null,
+        }
+    }
+
     /// Returns whether the channel holds something back until a step leads nowhere else.
     pub(crate) fn waits(&self, value: Option<&Value>) -> bool {
         match (self, value) {

@@ -4,7 +4,7 @@ use super::task_record::RecordedValue;
 use crate::value::{List, Object, Value};
 
 /// Uses that are recorded of a task.
-pub(crate) const MOST_USES: usize = 64;
+pub(crate) const MAX_USES: usize = 64;
 
 /// Action that was done with an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ pub use claim::{
     CLAIM_LENGTH, ClaimRequest, ClaimRow, ClaimUse, ClaimView, Claims, Coordination, Holder, Take, TakeOver,
     delete_thread,
 };
-pub use foreign::{Foreign, ForeignTask};
+pub use foreign::{Foreign, ForeignTask, Sealed, TASK_IDS};
 pub use graph_version::{GRAPH_VERSION, GraphVersion};
 pub use maintenance::{
     CheckpointUsage, Damage, Integrity, Keep, KeySums, KeyUsage, Link, Maintenance, Pruning, Removal, Scope,
@@ -29,7 +29,7 @@ pub use memory::MemorySaver;
 pub use memory_use::{MemoryAction, MemoryUse};
 pub use progress::{Progress, Watch};
 pub use task_record::{
-    Decision, KeysRead, LARGEST_RECORDED_VALUE, Reason, RecordedValue, TaskRecord, TriedCondition, records_of,
+    Decision, KeysRead, MAX_RECORDED_VALUE, Reason, RecordedValue, TaskRecord, TriedCondition, records_of,
 };
 pub use threads::{ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
 pub use types::*;

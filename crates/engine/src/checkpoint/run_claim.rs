@@ -1,6 +1,7 @@
 //! The claim of a run: taken with its first commit, shown with the others, renewed while nothing is stored, ended with
 //! the last.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -51,6 +52,8 @@ pub(crate) struct RunClaim {
     read: Mutex<ReadState>,
     /// Why the thread is not the run's any more.
     lost: OnceLock<StorageError>,
+    /// A commit of the run was not stored for another reason.
+    failed: AtomicBool,
     /// Stops the run.
     cancel: CancellationToken,
 }
@@ -72,6 +75,7 @@ impl RunClaim {
             stage: Mutex::new(ClaimStage::New),
             read: Mutex::default(),
             lost: OnceLock::new(),
+            failed: AtomicBool::new(false),
             cancel: cancel.clone(),
         }))
     }
@@ -171,9 +175,22 @@ impl RunClaim {
         KeepAlive(renewing.abort_handle())
     }
 
+    /// Handles a commit of the run that was not stored. After one that failed in another way the claim need not be the
+    /// run's: that failure is the reason, and not the refusal of the commit that ends the claim.
+    pub(crate) fn unstored(&self, error: &StorageError) {
+        match error {
+            StorageError::Busy { .. } | StorageError::Superseded { .. } => {
+                if !self.failed.load(Ordering::Relaxed) {
+                    self.refused(error);
+                }
+            }
+            _ => self.failed.store(true, Ordering::Relaxed),
+        }
+    }
+
     /// Handles a commit that the backend refused. If the reason is that the thread is not the run's, the run is
     /// stopped. Any other error of the backend is reported to anyone who stores something.
-    pub(crate) fn refused(&self, error: &StorageError) {
+    fn refused(&self, error: &StorageError) {
         if let StorageError::Busy { .. } | StorageError::Superseded { .. } = error
             && self.lost.set(error.clone()).is_ok()
         {

@@ -12,15 +12,15 @@ use crate::checkpoint::types::{PendingWrite, reserved};
 use crate::value::{Object, Value};
 
 /// Bytes of JSON of a value that is recorded as it is.
-pub const LARGEST_RECORDED_VALUE: usize = 200;
+pub const MAX_RECORDED_VALUE: usize = 200;
 /// Bytes of JSON of a value whose size and hash are recorded.
-const LARGEST_HASHED: usize = 64 * 1024;
+const MAX_HASHED: usize = 64 * 1024;
 /// Letters of an expression.
-const LONGEST_EXPRESSION: usize = 400;
+const MAX_EXPRESSION: usize = 400;
 /// Bytes of a summary; of a longer one the beginning is kept.
-pub(crate) const LONGEST_SUMMARY: usize = 2_000;
+pub(crate) const MAX_SUMMARY: usize = 2_000;
 /// Entries of a list in a decision: values, conditions, targets.
-pub(crate) const MOST_ENTRIES: usize = 16;
+pub(crate) const MAX_ENTRIES: usize = 16;
 
 /// Record of what a task read, decided, and did with long-term memory.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -95,7 +95,7 @@ pub struct TriedCondition {
 pub enum RecordedValue {
     /// The value.
     Whole(Value),
-    /// A value of more than [`LARGEST_RECORDED_VALUE`] bytes.
+    /// A value of more than [`MAX_RECORDED_VALUE`] bytes.
     Large {
         /// Bytes of its JSON; `None` when they are more than 64 KiB.
         size: Option<usize>,
@@ -121,7 +121,7 @@ struct Digest {
 impl fmt::Write for Digest {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.size += text.len();
-        if self.size > LARGEST_HASHED {
+        if self.size > MAX_HASHED {
             return Err(fmt::Error);
         }
         self.hash.update(text.as_bytes());
@@ -139,7 +139,7 @@ impl From<&Value> for RecordedValue {
             size: 0,
         };
         match write!(digest, "{value}") {
-            Ok(()) if digest.size <= LARGEST_RECORDED_VALUE => Self::Whole(value.clone()),
+            Ok(()) if digest.size <= MAX_RECORDED_VALUE => Self::Whole(value.clone()),
             Ok(()) => Self::Large {
                 size: Some(digest.size),
                 hash: Some(format!("{:016x}", digest.hash.digest())),
@@ -164,10 +164,10 @@ pub(crate) use key;
 /// Shortens an expression for the record: only the beginning of a long one is kept.
 pub(crate) fn shortened(expression: &Name) -> Name {
     // No text has more letters than bytes.
-    if expression.len() <= LONGEST_EXPRESSION {
+    if expression.len() <= MAX_EXPRESSION {
         return expression.clone();
     }
-    match expression.char_indices().nth(LONGEST_EXPRESSION) {
+    match expression.char_indices().nth(MAX_EXPRESSION) {
         Some((end, _)) => format!("{}…", &expression[..end]).into(),
         None => expression.clone(),
     }
@@ -352,7 +352,7 @@ mod tests {
             panic!("it is too large to be kept");
         };
         assert_ne!(hash, other);
-        let huge = of(&"a".repeat(LARGEST_HASHED));
+        let huge = of(&"a".repeat(MAX_HASHED));
         assert_eq!(
             huge,
             RecordedValue::Large {

@@ -81,7 +81,7 @@ pub struct ThreadPlace {
 }
 
 /// Criteria for listing threads, the one with the newest head first.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ThreadQuery {
     /// Only threads whose id contains this, letters compared without case.
@@ -96,6 +96,11 @@ pub struct ThreadQuery {
     pub after: Option<ThreadPlace>,
     /// At most this many; `Some(0)` gives none.
     pub limit: Option<usize>,
+    /// A first page is wanted soon: where a saver has to look through all threads to know which are the newest, it may list
+    /// others first, and [`Coordination::changes`](super::claim::Coordination::changes) changes when it knows. Only for a query
+    /// that has a limit and nothing else; a page that follows continues the list that is in its order.
+    #[serde(default)]
+    pub soon: bool,
 }
 
 impl ThreadQuery {
@@ -132,6 +137,11 @@ impl ThreadQuery {
     /// Sets the largest number of threads to list; all when `None`.
     pub fn limit(mut self, limit: impl Into<Option<usize>>) -> Self {
         self.limit = limit.into();
+        self
+    }
+    /// Sets whether a first page is wanted soon, in any order where the newest threads are not known yet.
+    pub fn soon(mut self, soon: bool) -> Self {
+        self.soon = soon;
         self
     }
     /// Returns whether the thread belongs in the list; `limit` is ignored.

@@ -6,6 +6,8 @@
 //! super-step costs one transaction. Beside each checkpoint the engine says what changed against its parent
 //! ([`Change`]), so that a backend can store the change and not the state.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
@@ -109,6 +111,9 @@ pub struct Metadata {
     #[serde(flatten)]
     pub user: Object,
 }
+
+/// Key of metadata that holds the number of super-steps since the input in which each bounded node had work, by name.
+pub const VISITS: &str = "__visits__";
 
 /// Largest number of a step: a damaged place may hold any, and runs count on from there.
 const MAX_STEP: i64 = 1 << 62;
@@ -229,6 +234,17 @@ pub struct TaskStatus {
 }
 
 impl TaskStatus {
+    /// Determines the status of every task that wrote. Writes of a task need not stand together: what somebody wrote in its
+    /// place has a path of its own.
+    pub fn of_all(pending: &[PendingWrite]) -> HashMap<&TaskId, Self> {
+        let mut channels: HashMap<&TaskId, Vec<&str>> = HashMap::new();
+        for row in pending {
+            channels.entry(&row.task_id).or_default().push(&row.write.channel);
+        }
+        let statuses = channels.into_iter();
+        statuses.map(|(task, own)| (task, Self::of(task, own))).collect()
+    }
+
     /// Creates the status of the task that wrote to these channels.
     pub fn of<'a>(task: &TaskId, channels: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut finished, mut asked, mut failed, mut withdrawn) = (false, false, false, false);

@@ -21,7 +21,7 @@ use crate::graph::plan::{ChannelIx, NodeIx, Plan};
 use crate::stream::error::{GraphPlace, GraphProblem};
 
 /// Pairs of nodes that are looked at when asking what may run at once; past them the answer is incomplete.
-const MOST_PAIRS: usize = 1_000_000;
+const MAX_PAIRS: usize = 1_000_000;
 
 /// A loop: nodes that can all reach each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -354,7 +354,7 @@ impl Analysis {
                 return;
             }
             let pair = (a.min(b), a.max(b));
-            if found.len() < MOST_PAIRS && found.insert(pair) {
+            if found.len() < MAX_PAIRS && found.insert(pair) {
                 open.push(pair);
             }
         };

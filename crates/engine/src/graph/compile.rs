@@ -9,7 +9,7 @@ use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::types::reserved::{END, START, TASKS};
 use crate::graph::blocking::BlockingNode;
 use crate::graph::builder::{Branch, NodeDecl, StateGraph};
-use crate::graph::handler::ErrorHandler;
+use crate::graph::handler::{ErrorHandler, LimitBranch};
 use crate::graph::plan::{BranchPlan, ChannelIx, More, NodeIx, Plan};
 use crate::graph::rules::Rules;
 use crate::graph::schema::is_reserved;
@@ -29,6 +29,7 @@ struct Compiler {
     default_timeout: Option<Timeout>,
     default_cache: Option<CachePolicy>,
     handlers: Vec<(NodeIx, Arc<dyn ErrorHandler>)>,
+    limit_branches: Vec<(NodeIx, LimitBranch)>,
 }
 
 pub(crate) fn compile(graph: StateGraph) -> Result<Plan, CompileError> {
@@ -40,6 +41,7 @@ pub(crate) fn compile(graph: StateGraph) -> Result<Plan, CompileError> {
         default_timeout: graph.default_timeout,
         default_cache: graph.default_cache,
         handlers: Vec::new(),
+        limit_branches: Vec::new(),
     };
     graph.schema.lay_out(&mut compiler.plan, &mut compiler.problems);
     let plan = &mut compiler.plan;
@@ -118,7 +120,7 @@ impl Compiler {
         false
     }
 
-    /// Bounds how often a run may come to the node that is added next.
+    /// Bounds how often a thread may come to the node that is added next.
     fn bound(&mut self, name: &Name, place: &GraphPlace, max_visits: Option<u32>) {
         let Some(limit) = max_visits else { return };
         if limit == 0 {
@@ -170,6 +172,14 @@ impl Compiler {
             true => Arc::new(BlockingNode(decl.node)),
             false => decl.node,
         };
+        if options.max_visits.is_some() && !options.limit_branch.is_empty() {
+            destinations.extend(options.limit_branch.iter().cloned());
+            let branch = LimitBranch {
+                targets: options.limit_branch,
+            };
+            self.limit_branches
+                .push((self.plan.nodes.len() as NodeIx, branch));
+        }
         let branch = options
             .error_branch
             .map(|branch| Arc::new(branch) as Arc<dyn ErrorHandler>);
@@ -259,6 +269,11 @@ impl Compiler {
             let name = format!("__error_handler__{}", self.plan.nodes[node as usize].name).into();
             let index = self.plan.add_handler(name, handler, rules.clone());
             self.plan.nodes[node as usize].handler = Some(index);
+        }
+        for (node, branch) in std::mem::take(&mut self.limit_branches) {
+            let name = format!("__limit_handler__{}", self.plan.nodes[node as usize].name).into();
+            let index = self.plan.add_handler(name, Arc::new(branch), Rules::default());
+            self.plan.limit_handlers.insert(node, index);
         }
     }
 

@@ -86,6 +86,23 @@ impl ErrorHandler for ErrorBranch {
     }
 }
 
+/// Branch that leads to other nodes instead of to a node that was visited as often as it may be.
+#[derive(Clone, Debug)]
+pub(crate) struct LimitBranch {
+    pub(crate) targets: Vec<Name>,
+}
+
+#[async_trait]
+impl ErrorHandler for LimitBranch {
+    async fn handle(&self, _: NodeContext, _: Value, _: NodeFailed) -> Result<NodeOutput, NodeError> {
+        let command = Command {
+            goto: self.targets.iter().cloned().map(Target::Node).collect(),
+            ..Command::default()
+        };
+        Ok(NodeOutput::Command(command))
+    }
+}
+
 /// A handler as the node that its tasks run.
 pub(crate) struct HandlerNode(pub(crate) Arc<dyn ErrorHandler>);
 

@@ -36,6 +36,8 @@ pub struct NodeOptions {
     pub(crate) destinations: Vec<Name>,
     pub(crate) metadata: Object,
     pub(crate) max_visits: Option<u32>,
+    /// Where a run goes on instead of coming to the node once more.
+    pub(crate) limit_branch: Vec<Name>,
     pub(crate) effect: Option<Effect>,
     pub(crate) effect_keys: Option<Vec<Name>>,
 }
@@ -151,12 +153,21 @@ impl NodeOptions {
         self.metadata = metadata;
         self
     }
-    /// Limits the super-steps in which a run may come to the node to `limit`: a bound for the loops that it is part of,
-    /// in addition to the recursion limit of the whole run. The step after them is not begun and the run fails with
-    /// [`RunError::LoopLimit`](crate::RunError::LoopLimit); the thread can continue from there, and a new run counts
-    /// from zero.
+    /// Limits the super-steps in which a thread may come to the node after an input to `limit`: a bound for the loops
+    /// that it is part of, in addition to the recursion limit of each run. Runs that answer a question, go on after a
+    /// stop or begin in the past count on from the checkpoint that they begin at; an input counts from zero, and so does
+    /// each input of a nested graph. The step after them is not begun and the run fails with
+    /// [`RunError::LoopLimit`](crate::RunError::LoopLimit), unless there is a [`limit_branch`](Self::limit_branch). A
+    /// run that is started where the limit was reached counts from zero.
     pub fn max_visits(mut self, limit: u32) -> Self {
         self.max_visits = Some(limit);
+        self
+    }
+    /// Adds `target` to the nodes at which a run goes on when [`max_visits`](Self::max_visits) is reached: the node does
+    /// not work then, its edges are not followed, and its task is a failed one of the class `LoopLimitError` that leads
+    /// there.
+    pub fn limit_branch(mut self, target: impl Into<Name>) -> Self {
+        self.limit_branch.push(target.into());
         self
     }
     /// Declares what the node does to the world outside of the graph. A run that comes to a node whose effect was done

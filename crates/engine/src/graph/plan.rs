@@ -97,7 +97,7 @@ pub(crate) struct More {
     pub(crate) cache: Option<CachePolicy>,
     /// Accompanies what its tasks tell.
     pub(crate) metadata: Object,
-    /// The super-steps of a run that may have it.
+    /// The super-steps after an input that may have it.
     pub(crate) max_visits: Option<u32>,
     /// What it does to the world outside, as declared.
     pub(crate) effect: Option<Effect>,
@@ -150,8 +150,10 @@ pub(crate) struct Plan {
     /// Is the state one value, and no object of keys?
     pub(crate) is_root: bool,
     pub(crate) has_untracked: bool,
-    /// Nodes that a run may come to only so often.
+    /// Nodes that a thread may come to only so often.
     pub(crate) bounded: Vec<NodeIx>,
+    /// Handlers of those that lead elsewhere once they were visited as often as they may be.
+    pub(crate) limit_handlers: HashMap<NodeIx, NodeIx>,
     /// Does a node change the world outside?
     pub(crate) acts: bool,
     /// Refuses updates of keys that are none; None ignores them.

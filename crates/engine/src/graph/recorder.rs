@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 
 use crate::base::command::Target;
 use crate::base::ids::Name;
-use crate::checkpoint::memory_use::{MOST_USES, MemoryUse};
-use crate::checkpoint::task_record::{LONGEST_SUMMARY, MOST_ENTRIES, RecordedValue, key, shortened};
+use crate::checkpoint::memory_use::{MAX_USES, MemoryUse};
+use crate::checkpoint::task_record::{MAX_ENTRIES, MAX_SUMMARY, RecordedValue, key, shortened};
 use crate::value::{List, Object, Value};
 
 /// Notes of nodes and routers on what they read and why they decide as they do; given by
@@ -140,7 +140,7 @@ impl Recorder {
     pub fn tried(&self, label: &Name, expression: Option<&Name>, held: bool) {
         let notes = &mut *self.0.lock();
         let reason = notes.next.reason.get_or_insert_default();
-        if reason.conditions.len() == MOST_ENTRIES {
+        if reason.conditions.len() == MAX_ENTRIES {
             reason.cut = true;
             return;
         }
@@ -160,10 +160,10 @@ impl Recorder {
     /// Notes in Markdown what the task did, for people who read the run. The last summary counts; of a long one the first
     /// 2,000 bytes are kept.
     pub fn summarize(&self, markdown: &str) {
-        let summary = match markdown.len() > LONGEST_SUMMARY {
+        let summary = match markdown.len() > MAX_SUMMARY {
             true => format!(
                 "{}…",
-                &markdown[..markdown.floor_char_boundary(LONGEST_SUMMARY - '…'.len_utf8())]
+                &markdown[..markdown.floor_char_boundary(MAX_SUMMARY - '…'.len_utf8())]
             ),
             false => markdown.to_owned(),
         };
@@ -177,7 +177,7 @@ impl Recorder {
         if !used.action.writes() && notes.memory.iter().any(|known| used.repeats(known)) {
             return;
         }
-        match notes.memory.len() < MOST_USES {
+        match notes.memory.len() < MAX_USES {
             true => notes.memory.push(used),
             false => notes.memory_cut = true,
         }
@@ -324,7 +324,7 @@ impl Destinations {
             if led.to.last() == Some(name) || led.to.contains(name) {
                 continue;
             }
-            match led.to.len() < MOST_ENTRIES {
+            match led.to.len() < MAX_ENTRIES {
                 true => led.to.push(name.clone()),
                 false => led.cut = true,
             }
@@ -388,8 +388,8 @@ impl Notes {
             );
             entries.add(key!("result"), reason.result.map(StoredEntry::Value));
             if !read.is_empty() {
-                cut |= read.len() > MOST_ENTRIES;
-                read.truncate(MOST_ENTRIES);
+                cut |= read.len() > MAX_ENTRIES;
+                read.truncate(MAX_ENTRIES);
                 let values = match add_values(&mut self.values, read) {
                     Some(own) => own.into(),
                     None => names_after(
@@ -459,7 +459,7 @@ mod tests {
     use crate::base::command::Packet;
     use crate::checkpoint::memory_use::MemoryAction;
     use crate::checkpoint::task_record::{
-        Decision, KeysRead, LARGEST_RECORDED_VALUE, Reason, TaskRecord, TriedCondition,
+        Decision, KeysRead, MAX_RECORDED_VALUE, Reason, TaskRecord, TriedCondition,
     };
     use crate::json;
 
@@ -732,7 +732,7 @@ mod tests {
     fn a_decision_is_at_most_a_few_kilobytes() {
         let recorder = Recorder::default();
         recorder.end_node([]);
-        let long = "x".repeat(LARGEST_RECORDED_VALUE - 2);
+        let long = "x".repeat(MAX_RECORDED_VALUE - 2);
         let state: Object = (0..100).map(|n| (format!("k{n}"), long.clone())).collect();
         let state = Value::Object(state);
         (0..100).for_each(|n| {
@@ -752,9 +752,9 @@ mod tests {
         );
         let decisions = TaskRecord::from_value(&stored).decisions;
         assert!(decisions.iter().all(|decision| decision.cut));
-        assert_eq!(decisions[0].to.len(), MOST_ENTRIES);
+        assert_eq!(decisions[0].to.len(), MAX_ENTRIES);
         let reasons: Vec<_> = decisions.iter().flat_map(|decision| &decision.reason).collect();
-        assert_eq!(reasons[0].values.len(), MOST_ENTRIES);
-        assert_eq!(reasons[1].conditions.len(), MOST_ENTRIES);
+        assert_eq!(reasons[0].values.len(), MAX_ENTRIES);
+        assert_eq!(reasons[1].conditions.len(), MAX_ENTRIES);
     }
 }

@@ -8,6 +8,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use smallvec::SmallVec;
 
 use crate::base::ids::{CheckpointId, Name, TaskId, uuid_text};
+use crate::checkpoint::foreign::GivenTasks;
+use crate::checkpoint::types::{Checkpoint, Metadata};
 use crate::graph::handler::NodeFailed;
 use crate::graph::plan::{NodeIx, Plan};
 use crate::value::{List, Object, Value};
@@ -46,6 +48,8 @@ pub(crate) struct StepContext {
     scope: Arc<GraphScope>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) step: i64,
+    /// Set at a checkpoint of another program.
+    given: Option<GivenTasks>,
 }
 
 impl StepContext {
@@ -62,7 +66,26 @@ impl StepContext {
             scope: scope.clone(),
             checkpoint: checkpoint.clone(),
             step,
+            given: None,
         }
+    }
+
+    /// Creates the context of the step that begins at a stored checkpoint.
+    pub(crate) fn at(plan: &Arc<Plan>, ns: &Name, checkpoint: &Checkpoint) -> Self {
+        let metadata = &checkpoint.metadata;
+        Self::new(plan, ns, &checkpoint.id, metadata.next_step()).given_in(metadata)
+    }
+
+    /// Takes the ids of tasks from a checkpoint that another program made.
+    pub(crate) fn given_in(mut self, metadata: &Metadata) -> Self {
+        self.given = GivenTasks::of(metadata);
+        self
+    }
+
+    /// Returns the id of the task at a path: the one that another program gave it, or else one that is made.
+    pub(crate) fn id_at(&self, path: &str, make: impl FnOnce() -> TaskId) -> TaskId {
+        let given = self.given.as_ref().and_then(|given| given.id(path));
+        given.unwrap_or_else(make)
     }
 
     pub(crate) fn plan(&self) -> &Arc<Plan> {
@@ -119,7 +142,14 @@ impl TaskHeader {
 
     /// Returns the id, a hash of the place of the task: preparing the same step again gives it the same id.
     pub(crate) fn id(&self) -> &TaskId {
-        self.id.get_or_init(|| match (&self.origin, self.node) {
+        self.id.get_or_init(|| match self.stage.given {
+            None => self.made_id(),
+            Some(_) => self.stage.id_at(self.path_text(), || self.made_id()),
+        })
+    }
+
+    fn made_id(&self) -> TaskId {
+        match (&self.origin, self.node) {
             (Origin::Packet(index), _) => task_id(
                 self.stage.address(),
                 &self.name,
@@ -131,7 +161,7 @@ impl TaskHeader {
                 task_id(self.stage.address(), &self.name, "__pregel_pull", triggers)
             }
             (_, None) => task_id(self.stage.address(), &self.name, "__pregel_pull", [""; 0]),
-        })
+        }
     }
 
     /// Returns the path as text that sorts.

@@ -11,9 +11,10 @@ use crate::base::failure::Failure;
 use crate::base::ids::{CheckpointId, Name, TaskId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::claim::{ClaimRequest, ClaimUse};
+use crate::checkpoint::foreign::TASK_IDS;
 use crate::checkpoint::types::{
     Change, Checkpoint, CheckpointTuple, Commit, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites,
-    reserved,
+    VISITS, reserved,
 };
 use crate::graph::compiled::Graph;
 use crate::graph::context::{DetachedTask, NodeContext};
@@ -303,9 +304,9 @@ impl<'a> Edit<'a> {
 
     /// Applies what finished tasks of the open step wrote and drops the others.
     fn clear(&mut self, notes: &Object) -> Result<Updated, RunError> {
-        let (mut live, base_id, step) = self.start();
-        if self.base.is_some() {
-            let stage = StepContext::new(&self.graph.plan, &self.ns, &base_id, step);
+        let (mut live, _, step) = self.start();
+        if let Some(base) = &self.base {
+            let stage = StepContext::at(&self.graph.plan, &self.ns, &base.checkpoint);
             let mut tasks = task::prepare(&live, &stage, None);
             live.apply_null_writes(self.pending())?;
             for task in &mut tasks {
@@ -373,6 +374,7 @@ impl<'a> Edit<'a> {
         let mut metadata = from.metadata.clone();
         metadata.source = Source::Fork;
         metadata.step = metadata.next_step();
+        metadata.user.remove(TASK_IDS);
         for (key, value) in update.metadata.iter() {
             metadata.user.insert(key.clone(), value.clone());
         }
@@ -410,8 +412,8 @@ impl<'a> Edit<'a> {
         let (mut live, base_id, step) = self.start();
         let nodes = self.nodes_of(&updates, &live)?;
         let waiting = match &self.base {
-            Some(_) => {
-                let stage = StepContext::new(&plan, &self.ns, &base_id, step);
+            Some(base) => {
+                let stage = StepContext::at(&plan, &self.ns, &base.checkpoint);
                 task::prepare(&live, &stage, None)
             }
             None => Vec::new(),
@@ -545,7 +547,9 @@ impl<'a> Edit<'a> {
         if let Some(base) = &self.base {
             // What the host noted about the thread stays with it.
             for (key, value) in base.checkpoint.metadata.user.iter() {
-                if !user.contains_key(key) {
+                // But its tasks are its own.
+                let begins = source == Source::Input && **key == *VISITS;
+                if !user.contains_key(key) && **key != *TASK_IDS && !begins {
                     user.insert(key.clone(), value.clone());
                 }
             }

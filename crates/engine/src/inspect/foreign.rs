@@ -8,7 +8,8 @@ use crate::base::ids::{Name, TaskId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::foreign::{Foreign, ForeignTask};
 use crate::checkpoint::types::{
-    CheckpointAddress, CheckpointTuple, ListQuery, PendingWrite, StorageError, TaskStatus, reserved,
+    CheckpointAddress, CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, StorageError, TaskStatus,
+    reserved,
 };
 use crate::inspect::questions::questions;
 use crate::inspect::snapshot::{StateSnapshot, TaskSnapshot, TaskState, head_of};
@@ -22,7 +23,94 @@ const ROOT: &str = "__root__";
 /// Returns whether a channel holds a key of the state, and nothing of how nodes are triggered.
 fn is_state_key(name: &str) -> bool {
     let triggers = ["branch:", "join:", "start:"];
-    (!name.starts_with("__") || name == ROOT) && !triggers.iter().any(|kind| name.starts_with(kind))
+    // An entry point keeps what it returned, and what its next run is given.
+    let is_shown = [ROOT, reserved::END, reserved::PREVIOUS].contains(&name);
+    (!name.starts_with("__") || is_shown) && !triggers.iter().any(|kind| name.starts_with(kind))
+}
+
+/// A task that stored something, and where it led.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForeignWork {
+    /// Id of the task.
+    pub task: TaskId,
+    /// Its node.
+    pub node: Name,
+    /// It ended with a result.
+    pub finished: bool,
+    /// The node was marked as done and nothing says whom that triggers, as in files of before 2025: what is next tells.
+    pub marked: bool,
+    /// Ways that it took, each once.
+    pub ways: Vec<ForeignWay>,
+}
+
+/// A way that a task took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignWay {
+    /// The node that it leads to.
+    pub to: Name,
+    /// All nodes that the target waits for; none where it waits for no other.
+    pub joins: Vec<Name>,
+    /// Packets that were sent along it; 0 for a way that carries none.
+    pub packets: u32,
+}
+
+/// A checkpoint with the tasks that worked from there on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForeignStep {
+    /// The checkpoint.
+    pub head: CheckpointHead,
+    /// Tasks that stored something, in the order of their rows.
+    pub work: Vec<ForeignWork>,
+}
+
+/// Returns the way that a write of a task to this channel stands for.
+fn way_of(write: &PendingWrite) -> Option<ForeignWay> {
+    let channel = &*write.write.channel;
+    if channel == reserved::TASKS {
+        let to = write.write.value.get("node").and_then(Value::as_str)?.into();
+        return Some(ForeignWay {
+            to,
+            joins: Vec::new(),
+            packets: 1,
+        });
+    }
+    let to = Name::from(target_of(channel)?);
+    let joins = channel
+        .strip_prefix("join:")
+        .and_then(|rest| rest.rsplit_once(':'));
+    let joins = joins.map(|(from, _)| from.split('+').map(Name::from).collect());
+    Some(ForeignWay {
+        to,
+        joins: joins.unwrap_or_default(),
+        packets: 0,
+    })
+}
+
+/// Returns the node of a task as the path of its rows names it; `None` for a packet's, and for what is no task.
+fn node_of_path(path: &str) -> Option<&str> {
+    path.strip_prefix("~__pregel_pull, ")
+        .filter(|node| !node.is_empty())
+}
+
+fn work_of(task: &TaskId, node: Name, own: &[&PendingWrite]) -> ForeignWork {
+    let status = TaskStatus::of(task, own.iter().map(|row| &*row.write.channel));
+    let mut ways: Vec<ForeignWay> = Vec::new();
+    for way in own.iter().filter_map(|row| way_of(row)) {
+        match ways
+            .iter_mut()
+            .find(|known| known.to == way.to && known.joins == way.joins)
+        {
+            Some(known) => known.packets += way.packets,
+            None => ways.push(way),
+        }
+    }
+    ForeignWork {
+        task: task.clone(),
+        finished: status.finished,
+        marked: own.iter().any(|row| row.write.channel == node),
+        node,
+        ways,
+    }
 }
 
 /// Returns the node that a write to this channel triggers.
@@ -46,7 +134,7 @@ impl dyn Checkpointer + '_ {
         match tuple {
             Some(tuple) => {
                 let live = at.checkpoint_id.is_none();
-                Ok(Some(snapshot(self, foreign, tuple, live).await?))
+                Ok(Some(snapshot(foreign, tuple, live).await?))
             }
             None => Ok(None),
         }
@@ -57,9 +145,60 @@ impl dyn Checkpointer + '_ {
         let foreign = self.as_foreign()?;
         let mut states = Vec::new();
         for tuple in self.list(query).await? {
-            states.push(snapshot(self, foreign, tuple, false).await?);
+            states.push(snapshot(foreign, tuple, false).await?);
         }
         Ok(states)
+    }
+
+    /// Reads which tasks of a thread that another program makes stored something, and where they led, the newest checkpoint
+    /// first.
+    pub async fn foreign_steps(&self, query: &ListQuery) -> Result<Vec<ForeignStep>, StorageError> {
+        let foreign = self.as_foreign()?;
+        let Some(thread) = query.thread.clone() else {
+            return Err(StorageError::Unsupported(
+                "reading the steps of all threads at once",
+            ));
+        };
+        let heads = self.heads(query).await?;
+        let at =
+            |head: &CheckpointHead| CheckpointAddress::new(thread.clone(), head.ns.clone(), head.id.clone());
+        let addresses: Vec<CheckpointAddress> = heads.iter().map(at).collect();
+        let writes = self.writes(&addresses).await?;
+        let mut steps = Vec::with_capacity(heads.len());
+        for ((head, rows), address) in heads.into_iter().zip(writes).zip(&addresses) {
+            let mut by_task: Vec<(&TaskId, Vec<&PendingWrite>)> = Vec::new();
+            for row in rows.iter().filter(|row| !row.task_id.is_null()) {
+                match by_task.iter_mut().find(|(id, _)| **id == row.task_id) {
+                    Some((_, own)) => own.push(row),
+                    None => by_task.push((&row.task_id, vec![row])),
+                }
+            }
+            // Of a packet only the checkpoint says for which node it was.
+            let is_packet = |row: &PendingWrite| row.task_path.starts_with("~__pregel_push");
+            let known = match rows.iter().any(is_packet) {
+                true => foreign.tasks(address).await?,
+                false => Vec::new(),
+            };
+            let work = by_task.into_iter().filter_map(|(id, own)| {
+                let by_path = own.iter().find_map(|row| node_of_path(&row.task_path));
+                let by_id = || {
+                    known
+                        .iter()
+                        .find(|task| task.id == *id)
+                        .map(|task| task.name.clone())
+                };
+                let node = by_path
+                    .map(Name::from)
+                    .or_else(by_id)
+                    .filter(|node| !node.is_empty())?;
+                Some(work_of(id, node, &own))
+            });
+            steps.push(ForeignStep {
+                work: work.collect(),
+                head,
+            });
+        }
+        Ok(steps)
     }
 
     fn as_foreign(&self) -> Result<&dyn Foreign, StorageError> {
@@ -69,7 +208,6 @@ impl dyn Checkpointer + '_ {
 }
 
 async fn snapshot(
-    saver: &dyn Checkpointer,
     foreign: &dyn Foreign,
     tuple: CheckpointTuple,
     live: bool,
@@ -101,17 +239,12 @@ async fn snapshot(
         if !live || !status.finished {
             next.push(task.name.clone());
         }
-        let nested = nested_ns(&ns, &task);
-        let query = ListQuery::new()
-            .thread(thread.clone())
-            .ns(nested.clone())
-            .limit(1);
-        let has_nested = !saver.heads(&query).await?.is_empty();
+        let nested = task.graph.clone();
         let mut shown = task_snapshot(task, &own, &values);
         if live && status.finished {
             shown.interrupts.clear();
         }
-        shown.state = has_nested.then_some(TaskState::Ns(nested));
+        shown.state = nested.map(TaskState::Ns);
         tasks.push(shown);
     }
     let interrupts: Vec<Interrupt> = tasks.iter().flat_map(|task| task.interrupts.clone()).collect();
@@ -124,15 +257,6 @@ async fn snapshot(
         tasks,
         interrupts,
     })
-}
-
-/// Returns where the graph of a task keeps its checkpoints, if the task runs one.
-fn nested_ns(ns: &str, task: &ForeignTask) -> Name {
-    let own = format!("{}:{}", task.name, task.id);
-    match ns {
-        "" => own.into(),
-        ns => format!("{ns}|{own}").into(),
-    }
 }
 
 fn task_snapshot(task: ForeignTask, own: &[PendingWrite], values: &Object) -> TaskSnapshot {

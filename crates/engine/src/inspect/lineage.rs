@@ -7,9 +7,9 @@ use crate::base::ids::{CheckpointId, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::types::{CheckpointHead, ListQuery, StorageError};
 
-/// Checkpoints of the first page; each later one is twice as large as the one before, up to [`LARGEST`].
+/// Checkpoints of the first page; each later one is twice as large as the one before, up to [`MAX_PAGE`].
 const FIRST: usize = 64;
-const LARGEST: usize = 1024;
+const MAX_PAGE: usize = 1024;
 
 /// The checkpoints of a thread from one moment back, as far as they were asked for.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl<'a> Lineage<'a> {
                 .limit(self.page);
             let heads = self.saver.heads(&query).await?;
             self.ended = heads.len() < self.page;
-            self.page = (self.page * 2).min(LARGEST);
+            self.page = (self.page * 2).min(MAX_PAGE);
             if let Some(last) = heads.last() {
                 self.oldest = last.id.clone();
             }

@@ -11,6 +11,7 @@ pub(crate) mod snapshot;
 pub(crate) mod threads;
 
 pub use edit::{StateUpdate, Updated};
+pub use foreign::{ForeignStep, ForeignWay, ForeignWork};
 pub use lineage::Lineage;
 pub use provenance::{AnswerGiven, PossibleRead, Provenance, ValueWrite, WriteOrigin, Writer};
 pub use questions::{questions, waiting_questions, withdraw};

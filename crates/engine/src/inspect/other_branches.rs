@@ -200,7 +200,7 @@ impl BranchCheckpoint {
         let Some(tuple) = tuple else { return Ok(Vec::new()) };
         let mut live = load(plan, Some(&tuple));
         live.apply_null_writes(&tuple.pending_writes)?;
-        let stage = StepContext::new(plan, &self.ns, &self.id, tuple.checkpoint.metadata.next_step());
+        let stage = StepContext::at(plan, &self.ns, &tuple.checkpoint);
         let mut visits = Vec::new();
         for task in task::prepare(&live, &stage, None) {
             let spec = plan.node(task.node.unwrap_or_default());

@@ -18,15 +18,15 @@ use crate::stream::request::StateRef;
 use crate::value::{List, Value};
 
 /// Steps back that are looked through for one write.
-const LONGEST: usize = 100_000;
+const MAX_LENGTH: usize = 100_000;
 /// Values of a key that are read for one write: those of a part of a value are compared one by one.
-const MOST_READ: usize = 2_000;
+const MAX_READ: usize = 2_000;
 /// Writers of a step whose reads are followed.
-const MOST_WRITERS: usize = 3;
+const MAX_WRITERS: usize = 3;
 /// Checkpoints of a nested graph that are looked through for answers.
-const MOST_NESTED: usize = 500;
+const MAX_NESTED: usize = 500;
 /// Keys that are named of those that a task may have read.
-const MOST_POSSIBLE: usize = 8;
+const MAX_POSSIBLE: usize = 8;
 
 /// The origin of a value, as [`Graph::provenance`] finds it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -421,7 +421,7 @@ impl WriterSearch<'_> {
         let mut after = whole.clone();
         let mut read = 0;
         let mut passed = Vec::new();
-        for _ in 0..LONGEST {
+        for _ in 0..MAX_LENGTH {
             passed.push(head.id.clone());
             let parent = match &head.parent {
                 Some(parent) => lineage.get(parent).await?.cloned(),
@@ -455,7 +455,7 @@ impl WriterSearch<'_> {
                     passed.clear();
                 }
                 after = earlier.unwrap_or_default();
-                if read == MOST_READ {
+                if read == MAX_READ {
                     return Ok(Some(older(place.pointer(Some(&after)), value, parent)));
                 }
             }
@@ -473,7 +473,7 @@ impl WriterSearch<'_> {
         value: &Value,
         passed: &[CheckpointId],
     ) -> Result<Option<(CheckpointHead, CheckpointHead)>, StateError> {
-        for id in passed.iter().rev().take(MOST_READ) {
+        for id in passed.iter().rev().take(MAX_READ) {
             let here = self.value(id, &path.key).await?;
             if here.as_ref().and_then(|here| path.within(here)) != Some(value) {
                 continue;
@@ -583,7 +583,7 @@ impl WriterSearch<'_> {
             let query = ListQuery::new()
                 .thread(self.thread.clone())
                 .ns(ns.clone())
-                .limit(MOST_NESTED);
+                .limit(MAX_NESTED);
             let mut heads = self.saver.heads(&query).await?;
             heads.reverse();
             for head in heads {
@@ -616,7 +616,7 @@ impl WriterSearch<'_> {
         let (Some(from), WriteOrigin::Task) = (write.from.clone(), write.origin) else {
             return Ok(());
         };
-        let writers = write.writers.iter_mut().take(MOST_WRITERS);
+        let writers = write.writers.iter_mut().take(MAX_WRITERS);
         let unseen = writers.filter(|writer| !writer.packet && !matches!(writer.reads, KeysRead::Keys(_)));
         let mut unseen: Vec<&mut Writer> = unseen.collect();
         if unseen.is_empty() {
@@ -641,7 +641,7 @@ impl WriterSearch<'_> {
         let (written, cut) = last_writes(lineage, &from, keys).await?;
         for (writer, input) in unseen.iter_mut().zip(&inputs) {
             let mut possible = written.iter().filter(|read| input.contains(&read.key)).cloned();
-            writer.may_have_read = possible.by_ref().take(MOST_POSSIBLE).collect();
+            writer.may_have_read = possible.by_ref().take(MAX_POSSIBLE).collect();
             writer.may_have_read_more = cut || possible.next().is_some();
         }
         Ok(())
@@ -661,7 +661,7 @@ impl WriterSearch<'_> {
         let Some(from) = lineage.get(from).await?.cloned() else {
             return Ok(wanted);
         };
-        for writer in write.writers.iter().take(MOST_WRITERS) {
+        for writer in write.writers.iter().take(MAX_WRITERS) {
             let (at, keys) = match (&writer.packet, &writer.reads) {
                 // It saw what it was sent: what decided about the packet was read by who sent it.
                 (true, _) => {
@@ -725,7 +725,7 @@ async fn last_writes(
 ) -> Result<(Vec<PossibleRead>, bool), StateError> {
     let mut found = Vec::new();
     let mut at = Some(from.clone());
-    for _ in 0..MOST_READ {
+    for _ in 0..MAX_READ {
         let Some(id) = at.take().filter(|_| !keys.is_empty()) else {
             return Ok((found, false));
         };
@@ -803,7 +803,7 @@ fn answers_of(graph: &str, task: &TaskSnapshot, pending: &[PendingWrite]) -> Vec
 /// Returns the tasks that wrote a key. Of several, those that wrote what stands at the place, where their results tell: the
 /// value as a whole, or else the item that it is in, or else the part of that item.
 fn wrote<'a>(tasks: &'a [TaskSnapshot], path: &ValuePath, whole: &Value) -> Vec<&'a TaskSnapshot> {
-    let written = |task: &'a TaskSnapshot| Some((task, task.result.as_ref()?.get(&*path.key)?));
+    let written = |task: &'a TaskSnapshot| Some((task, task.result.as_ref()?.get(&path.key)?));
     let writers: Vec<_> = tasks.iter().filter_map(written).collect();
     if writers.len() > 1 {
         for depth in 0..=path.inside.len() {

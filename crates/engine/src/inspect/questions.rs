@@ -61,9 +61,11 @@ pub async fn withdraw(
 
 /// Returns the pending writes of each task whose questions wait; `pending` is sorted by task.
 pub(crate) fn waiting_tasks(pending: &[PendingWrite]) -> impl Iterator<Item = &[PendingWrite]> {
-    let waits = |writes: &&[PendingWrite]| {
-        let channels = writes.iter().map(|write| &*write.write.channel);
-        TaskStatus::of(&writes[0].task_id, channels).interrupted
+    let statuses = TaskStatus::of_all(pending);
+    let waits = move |writes: &&[PendingWrite]| {
+        let status = statuses.get(&writes[0].task_id);
+        let asks = |write: &PendingWrite| &*write.write.channel == reserved::INTERRUPT;
+        status.is_some_and(|status| status.interrupted) && writes.iter().any(asks)
     };
     pending
         .chunk_by(|a: &PendingWrite, b: &PendingWrite| a.task_id == b.task_id)

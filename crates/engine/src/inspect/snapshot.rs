@@ -306,12 +306,7 @@ fn runs_graphs(plan: &Plan, task: &Task) -> bool {
 pub(crate) fn head_of(tuple: &CheckpointTuple) -> CheckpointHead {
     let checkpoint = &tuple.checkpoint;
     let (mut interrupted, mut failed) = (0, 0);
-    // Writes are sorted by their task.
-    for of_task in tuple.pending_writes.chunk_by(|a, b| a.task_id == b.task_id) {
-        let status = TaskStatus::of(
-            &of_task[0].task_id,
-            of_task.iter().map(|write| &*write.write.channel),
-        );
+    for status in TaskStatus::of_all(&tuple.pending_writes).into_values() {
         interrupted += u32::from(status.interrupted);
         failed += u32::from(status.failed);
     }
@@ -349,8 +344,7 @@ fn snapshot<'a>(
         let checkpoint = &tuple.checkpoint;
         let mut state = Live::load(plan.clone(), checkpoint);
         state.tracked = false;
-        let step = checkpoint.metadata.next_step();
-        let stage = StepContext::new(plan, ns, &checkpoint.id, step);
+        let stage = StepContext::at(plan, ns, checkpoint);
         let mut tasks = task::prepare(&state, &stage, None);
         // What a command wrote belongs to the values; where it jumped is not a task of this checkpoint.
         state.preview_null_writes(&tuple.pending_writes)?;

@@ -7,7 +7,9 @@ use std::ops::Deref;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::base::ids::Name;
 use crate::graph::compiled::Graph;
+use crate::inspect::edit::{StateUpdate, Updated};
 use crate::run::handle::Run;
 use crate::stream::error::{RunError, UnknownInterruptReason};
 use crate::stream::events::Interrupt;
@@ -118,6 +120,21 @@ impl<I: Serialize + 'static, O: DeserializeOwned + 'static> TypedGraph<I, O> {
     /// Runs an input in the background and streams what happens.
     pub fn stream(&self, input: &I, config: RunConfig) -> Result<Run, RunError> {
         Ok(self.graph.stream(input_of(input)?, config))
+    }
+
+    /// Edits the state at a checkpoint as if this node had returned the update there, which is anything that serializes to
+    /// one, as what a typed node returns. The thread goes on from the edit: at a checkpoint of the past it is a fork.
+    pub async fn edit_as<U: Serialize + 'static>(
+        &self,
+        node: impl Into<Name>,
+        update: &U,
+        at: &StateRef,
+    ) -> Result<Updated, RunError> {
+        let values = Value::encode(update);
+        let values =
+            values.map_err(|error| RunError::invalid_request(format!("the update is not JSON: {error}")))?;
+        let edit = StateUpdate::new(values).as_node(node);
+        self.graph.update_state(at, edit).await
     }
 
     /// Reads the state of a thread as any type.

@@ -14,7 +14,7 @@ use super::words::{asked, words};
 use crate::value::{Object, Value};
 
 /// How deep a value may be nested: what reads JSON gives up a little below.
-const DEEPEST: usize = 120;
+const MAX_DEPTH: usize = 120;
 
 /// A batch that has been checked: what to read, then what to write.
 #[derive(Clone, Debug)]
@@ -164,9 +164,12 @@ impl StoreConfig {
                 ttl,
             } => {
                 check(&namespace, &key)?;
-                let deep = |value: &Object| value.iter().any(|(_, member)| deeper(member, DEEPEST - 1));
+                let deep = |value: &Object| value.iter().any(|(_, member)| deeper(member, MAX_DEPTH - 1));
                 if value.as_ref().is_some_and(deep) {
-                    return Err(StoreError::Nested { key, limit: DEEPEST });
+                    return Err(StoreError::Nested {
+                        key,
+                        limit: MAX_DEPTH,
+                    });
                 }
                 let put = Unembedded {
                     value,

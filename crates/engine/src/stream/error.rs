@@ -61,16 +61,16 @@ pub enum RunError {
     /// Somebody stopped the run; the thread goes on from its last checkpoint.
     #[error("the run was stopped; the thread can go on from its last checkpoint")]
     Cancelled,
-    /// A run came to a node in more super-steps than the node allows. The thread can go on from there.
+    /// A thread came to a node in more super-steps than the node allows. The thread can go on from there.
     #[error(
-        "A run may come to node `{node}` in at most {limit} super-steps, and this one was to come once more. Nothing of \
-         that step was begun: go on with the thread, which counts from zero, raise the node's `max_visits`, or let a \
-         condition end the loop."
+        "A thread may come to node `{node}` in at most {limit} super-steps after an input, and was to come once more. Nothing \
+         of that step was begun: go on with the thread, which then counts from zero, raise the node's `max_visits`, or give \
+         the limit a way of its own."
     )]
     LoopLimit {
         /// Which node.
         node: Name,
-        /// How often a run may come to it.
+        /// How often a thread may come to it after an input.
         limit: u32,
     },
     /// An [invariant](crate::run::Breakpoint::invariant) of the graph is broken at which runs fail. What the step wrote is

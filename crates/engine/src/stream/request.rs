@@ -67,7 +67,8 @@ impl Drain {
     pub fn request(&self, reason: impl Into<String>) {
         let _ = self.0.set(reason.into());
     }
-    pub(crate) fn requested(&self) -> Option<String> {
+    /// Returns the reason of the request, once there is one.
+    pub fn requested(&self) -> Option<String> {
         self.0.get().cloned()
     }
 }

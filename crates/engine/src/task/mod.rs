@@ -38,13 +38,15 @@ impl std::ops::Deref for Task {
 pub(crate) fn called(caller: &Task, call: &crate::graph::call::Call) -> Task {
     let (name, index, stage) = (call.task.name.clone(), call.index, &caller.stage);
     let around = caller.path_text();
-    let id = task_id(
-        stage.address(),
-        &name,
-        "__pregel_push",
-        [&**around, &index.to_string()],
-    );
     let path = format!("~__pregel_push, {around}, {index:010}, {:010}", 1);
+    let id = stage.id_at(&path, || {
+        task_id(
+            stage.address(),
+            &name,
+            "__pregel_push",
+            [&**around, &index.to_string()],
+        )
+    });
     let origin = Origin::Call(caller.head.clone(), index);
     Task {
         head: Arc::new(TaskHeader::known(stage, None, name, origin, id, path.into())),
@@ -58,8 +60,8 @@ pub(crate) fn taking_over(task: &Task, handler: NodeIx, failed: NodeFailed) -> T
     let stage = &task.stage;
     let name = stage.plan().node(handler).name.clone();
     let rest = ["node_error_handler", task.id().as_str()];
-    let id = task_id(stage.address(), &name, "__pregel_push", rest);
     let path = format!("{}, node_error_handler, {:010}", task.path_text(), 0);
+    let id = stage.id_at(&path, || task_id(stage.address(), &name, "__pregel_push", rest));
     let origin = Origin::Failure(Arc::new(FailedTask {
         path: task.path(),
         failed,

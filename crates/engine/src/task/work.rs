@@ -65,6 +65,8 @@ pub(crate) enum Substitute {
     Give(NodeOutput),
     /// Its output is pinned: this update.
     Pinned(Value),
+    /// It fails: it may not work any more.
+    Fail(Failure),
 }
 
 /// Returns the keys of the state that a task's node was given, where only some were.
@@ -123,6 +125,7 @@ impl TaskWork {
                 return Err(NodeError::Interrupt(Interrupted::Question { question, index }));
             }
             (Some(Substitute::Give(output)), _) => output,
+            (Some(Substitute::Fail(failure)), _) => return Err(NodeError::Failed(failure)),
             (Some(Substitute::Pinned(update)), _) => {
                 if let Some(recorder) = context.recorder() {
                     recorder.pinned();

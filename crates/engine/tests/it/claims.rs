@@ -129,6 +129,8 @@ async fn a_second_run_is_notified_before_a_node_begins() {
 struct Moving {
     inner: MemorySaver,
     armed: AtomicBool,
+    /// Nothing can be written, so that a checkpoint and the claim that comes with it are not there.
+    full: AtomicBool,
     go: Arc<Semaphore>,
     /// Number of commits that were stored with each claim.
     stored: Mutex<HashMap<ClaimId, u32>>,
@@ -141,6 +143,7 @@ impl Moving {
         Self {
             inner: MemorySaver::new(),
             armed: AtomicBool::new(false),
+            full: AtomicBool::new(false),
             go,
             stored: Mutex::default(),
             ended: AtomicUsize::new(0),
@@ -158,6 +161,13 @@ impl Checkpointer for Moving {
         let claim = commit.claim.as_ref().map(|shown| shown.claim.clone());
         let ends = commit.claim.as_ref().is_some_and(|shown| shown.ends);
         self.ended.fetch_add(usize::from(ends), Ordering::SeqCst);
+        if self.full.load(Ordering::SeqCst) && commit.put.is_some() {
+            return Err(StorageError::Backend {
+                what: "writing".into(),
+                cause: "the disk is only read".into(),
+                remedy: "Make it writable".into(),
+            });
+        }
         self.inner.commit(commit).await?;
         if let Some(claim) = claim {
             *self.stored.lock().unwrap().entry(claim).or_default() += 1;
@@ -367,6 +377,20 @@ async fn a_question_that_is_answered_while_its_thread_is_taken_over_is_not_withd
     .await;
     assert_eq!(withdrawn.unwrap(), 0, "the answer was acknowledged before");
     assert!(first.await.unwrap().is_err(), "the other run has lost its thread");
+}
+
+#[tokio::test]
+async fn a_disk_that_cannot_be_written_is_no_other_run() {
+    let saver = Arc::new(Moving::new(Arc::new(Semaphore::new(0))));
+    let node = returns(json!({"x": 1}));
+    let graph = base().node("one", node).edge(START, "one").compile().unwrap();
+    let graph = graph.with_checkpointer(saver.clone());
+    saver.full.store(true, Ordering::SeqCst);
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        let run = graph.invoke(input(), config("one").durability(durability));
+        let error = run.await.unwrap_err().to_string();
+        assert!(error.contains("only read"), "{durability:?}: {error}");
+    }
 }
 
 #[tokio::test]

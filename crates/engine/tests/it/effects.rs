@@ -307,7 +307,7 @@ async fn a_person_is_asked_and_may_use_the_result_or_give_one() {
             Some(_) => EffectSource::Work,
             None => EffectSource::Answer,
         };
-        assert_eq!(newest_source(&*saver, "1").await, Some(source), "{answer}");
+        assert_eq!(newest_source(&saver, "1").await, Some(source), "{answer}");
     }
 }
 

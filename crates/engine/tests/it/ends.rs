@@ -1,5 +1,6 @@
 //! How runs are brought to an end from outside or by their own bounds, and go on afterwards.
 
+use superstep::graph::Effect;
 use superstep::run::*;
 use superstep::*;
 
@@ -127,7 +128,7 @@ async fn a_bounded_node_ends_its_loop_and_the_thread_goes_on() {
     let state = graph.get_state(&StateRef::live("t")).await.unwrap();
     assert_eq!(state.next, ["act".into()]);
     assert_eq!(log_of(&state.values), "think,act,think,act,think");
-    // Another run counts from zero.
+    // Whoever has it go on nevertheless begins to count again.
     let error = graph
         .invoke(Input::Continue, RunConfig::on("t"))
         .await
@@ -135,6 +136,133 @@ async fn a_bounded_node_ends_its_loop_and_the_thread_goes_on() {
     assert_eq!(error.code(), "loop-limit");
     let state = graph.get_state(&StateRef::live("t")).await.unwrap();
     assert_eq!(log_of(&state.values).matches("act").count(), 4);
+}
+
+/// `draft` and `ask` in turns, until somebody answers "done". `draft` may be visited twice.
+fn rounds(options: NodeOptions) -> StateGraph {
+    let ask = |context: NodeContext, _: Value| async move {
+        let answer = context.interrupt("Again?")?;
+        Ok(NodeOutput::update([("log", json!([answer]))]))
+    };
+    let done = routes(|state| {
+        vec![Target::node(if log_of(state).ends_with("done") {
+            END
+        } else {
+            "draft"
+        })]
+    });
+    base()
+        .node_with("draft", std::sync::Arc::new(logs("draft")), options.max_visits(2))
+        .node("ask", ask)
+        .node("late", logs("late"))
+        .edge(START, "draft")
+        .edge("draft", "ask")
+        .branch("ask", Branch::new(done).path("draft", "draft").path(END, END))
+}
+
+async fn answered(graph: &Graph, answer: &str) -> Result<String, RunError> {
+    let command = Input::Command(Command::answer(answer));
+    let done = graph.invoke(command, RunConfig::on("t")).await?;
+    Ok(format!("{} {:?}", log_of(&done.value), done.status))
+}
+
+#[tokio::test]
+async fn a_bound_counts_over_the_answers_of_people() {
+    for durability in [Durability::Sync, Durability::Exit] {
+        let graph = on_memory(rounds(NodeOptions::new()));
+        let run = |input| graph.invoke(input, RunConfig::on("t").durability(durability));
+        let resume = |answer: &str| Input::Command(Command::answer(answer));
+        run(input()).await.unwrap();
+        let asks = run(resume("more")).await.unwrap();
+        assert_eq!(log_of(&asks.value), "draft,more,draft");
+        let error = run(resume("more")).await.unwrap_err();
+        assert_eq!(error.code(), "loop-limit", "{durability:?}");
+        // The answer is kept, and a new input begins to count again.
+        let state = graph.get_state(&StateRef::live("t")).await.unwrap();
+        assert_eq!(log_of(&state.values), "draft,more,draft,more");
+        run(input()).await.unwrap();
+        run(resume("more")).await.unwrap();
+        assert_eq!(run(resume("more")).await.unwrap_err().code(), "loop-limit");
+    }
+}
+
+#[tokio::test]
+async fn a_bound_counts_on_from_where_a_branch_or_an_edit_begins() {
+    let graph = on_memory(rounds(NodeOptions::new()));
+    graph.invoke(input(), RunConfig::on("t")).await.unwrap();
+    let first = graph.get_state(&StateRef::live("t")).await.unwrap();
+    answered(&graph, "more").await.unwrap();
+    // An edit keeps the count.
+    graph
+        .update_state(
+            &StateRef::live("t"),
+            StateUpdate::new(json!({"log": ["edited"]})).as_node("draft"),
+        )
+        .await
+        .unwrap();
+    graph.invoke(Input::Continue, RunConfig::on("t")).await.unwrap();
+    let error = answered(&graph, "more").await.unwrap_err();
+    assert_eq!(error.code(), "loop-limit");
+    // A branch off the first question has one visit behind it.
+    let past = first.checkpoint.unwrap().id;
+    let branch = RunConfig::on("t").checkpoint_id(past);
+    let asks = graph
+        .invoke(Input::Command(Command::answer("more")), branch)
+        .await
+        .unwrap();
+    assert_eq!(log_of(&asks.value), "draft,more,draft");
+    answered(&graph, "more").await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_limit_has_a_way_of_its_own() {
+    let options = || {
+        NodeOptions::new()
+            .effect(Effect::Once)
+            .retry(RetryPolicy::default())
+    };
+    for way in ["late", END] {
+        let graph = on_memory(rounds(options().limit_branch(way)));
+        graph.invoke(input(), RunConfig::on("t")).await.unwrap();
+        answered(&graph, "more").await.unwrap();
+        let log = match way {
+            END => "draft,more,draft,more Done",
+            _ => "draft,more,draft,more,late Done",
+        };
+        assert_eq!(answered(&graph, "more").await.unwrap(), log);
+        // The next input has its own rounds.
+        graph.invoke(input(), RunConfig::on("t")).await.unwrap();
+        let again = answered(&graph, "more").await.unwrap();
+        assert!(again.ends_with("draft,more,draft Interrupted"), "{again}");
+    }
+    // In one run, too, and where an error way would lead elsewhere.
+    let graph = on_memory(
+        base()
+            .node_with(
+                "work",
+                std::sync::Arc::new(logs("work")),
+                NodeOptions::new()
+                    .max_visits(3)
+                    .limit_branch("late")
+                    .error_branch("other", None),
+            )
+            .node("late", logs("late"))
+            .node("other", logs("other"))
+            .edge(START, "work")
+            .edge("work", "work"),
+    );
+    let done = graph.invoke(input(), RunConfig::on("t")).await.unwrap();
+    assert_eq!(log_of(&done.value), "work,work,work,late");
+}
+
+#[tokio::test]
+async fn a_bound_within_a_nested_graph_counts_over_answers() {
+    let inner = rounds(NodeOptions::new().limit_branch("late")).compile().unwrap();
+    let graph = on_memory(base().subgraph("sub", &inner).edge(START, "sub"));
+    graph.invoke(input(), RunConfig::on("t")).await.unwrap();
+    answered(&graph, "more").await.unwrap();
+    let done = answered(&graph, "more").await.unwrap();
+    assert!(done.ends_with("draft,more,draft,more,late Done"), "{done}");
 }
 
 #[tokio::test]

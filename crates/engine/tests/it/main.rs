@@ -35,3 +35,10 @@ mod streams;
 mod support;
 mod time_travel;
 mod typed;
+
+#[allow(
+    dead_code,
+    reason = "a benchmark compiles with the tests and is linked by `./dev bench` alone"
+)]
+#[path = "../../examples/bench_engine.rs"]
+mod bench_engine;

@@ -13,6 +13,8 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::support::*;
 use superstep::checkpoint::*;
+use superstep::graph::BinaryOp;
+use superstep::run::StateRef;
 use superstep::stream::*;
 use superstep::*;
 
@@ -45,6 +47,18 @@ impl Visit for Fields<'_> {
     }
 }
 
+/// Keeps every warning of the engine, as the fields of it.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<BTreeMap<&'static str, String>>>>);
+
+impl<S: tracing::Subscriber> Layer<S> for Warnings {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let mut fields = BTreeMap::new();
+        event.record(&mut Fields(&mut fields));
+        self.0.lock().unwrap().push(fields);
+    }
+}
+
 impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Spans {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let mut seen = Seen {
@@ -70,12 +84,16 @@ impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Spans {
     }
 }
 
+/// While there is one subscriber only, tracing asks that of the thread which first comes to a span; that may be another
+/// test's thread, which has none, and the span would stay off for all.
+fn keep_second() {
+    static SECOND: OnceLock<tracing::Dispatch> = OnceLock::new();
+    SECOND.get_or_init(|| tracing::Dispatch::new(tracing_subscriber::registry().with(LevelFilter::OFF)));
+}
+
 impl Spans {
     fn listen(&self, level: LevelFilter) -> tracing::subscriber::DefaultGuard {
-        // While there is one subscriber only, tracing asks that of the thread which first comes to a span; that may be
-        // another test's thread, which has none, and the span would stay off for all.
-        static SECOND: OnceLock<tracing::Dispatch> = OnceLock::new();
-        SECOND.get_or_init(|| tracing::Dispatch::new(tracing_subscriber::registry().with(LevelFilter::OFF)));
+        keep_second();
         let engine = tracing_subscriber::filter::Targets::new().with_target(observe::TARGET, level);
         tracing::subscriber::set_default(tracing_subscriber::registry().with(engine).with(self.clone()))
     }
@@ -428,5 +446,60 @@ async fn bytes_follow_what_is_new_and_memory_what_is_there() {
         );
         assert!(metrics.peak_state_bytes > before.peak_state_bytes);
         before = metrics;
+    }
+}
+
+#[tokio::test]
+async fn what_an_overwrite_takes_from_others_of_its_step_is_logged() {
+    let add = || ChannelSpec::binary(BinaryOp::Add, None);
+    for (updates, wanted) in [
+        // Lost, in each kind of key that joins.
+        (
+            json!([{"n": 5}, {"n": overwrite(10)}, {"n": 3}]),
+            Some(("n", "b", r#"{"a", "c"}"#)),
+        ),
+        (
+            json!([{"log": overwrite(json!(["b"]))}, {"log": ["c"]}]),
+            Some(("log", "a", r#"{"b"}"#)),
+        ),
+        (
+            json!([{"d": ["a"]}, {"d": overwrite(json!([]))}]),
+            Some(("d", "b", r#"{"a"}"#)),
+        ),
+        // Nothing is lost.
+        (json!([{"n": 5}, {"n": 3}]), None),
+        (json!([{"n": overwrite(10)}]), None),
+        (json!([{"n": overwrite(10)}, {"log": ["b"]}]), None),
+    ] {
+        let mut graph = StateGraph::new()
+            .channel("n", add())
+            .channel("log", ChannelSpec::append())
+            .channel("d", ChannelSpec::delta(BinaryOp::Append, 100));
+        for (name, update) in ["a", "b", "c"].iter().zip(updates.as_array().unwrap().iter()) {
+            graph = graph.node(*name, returns(update.clone())).edge(START, *name);
+        }
+        let graph = graph
+            .compile()
+            .unwrap()
+            .with_checkpointer(Arc::new(MemorySaver::new()));
+        let warnings = Warnings::default();
+        {
+            keep_second();
+            let engine =
+                tracing_subscriber::filter::Targets::new().with_target("superstep", LevelFilter::WARN);
+            let listening = tracing_subscriber::registry().with(engine).with(warnings.clone());
+            let _listening = tracing::subscriber::set_default(listening);
+            graph
+                .invoke(Input::value(json!({})), RunConfig::on("t"))
+                .await
+                .unwrap();
+            // Reading what was stored says it no second time.
+            graph.get_state(&StateRef::live("t")).await.unwrap();
+        }
+        let found = warnings.0.lock().unwrap();
+        let found: Vec<_> = (found.iter().filter(|fields| fields.contains_key("lost")))
+            .map(|fields| (&*fields["key"], &*fields["by"], &*fields["lost"]))
+            .collect();
+        assert_eq!(found, Vec::from_iter(wanted), "{updates}");
     }
 }

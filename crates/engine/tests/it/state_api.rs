@@ -191,6 +191,37 @@ async fn bulk_edits_that_make_no_sense_are_refused_and_store_nothing() {
 }
 
 #[tokio::test]
+async fn an_edit_in_the_place_of_one_of_several_questions_ends_that_one() {
+    let ask = |context: NodeContext, _: Value| async move {
+        let answer = context.interrupt("which?")?;
+        Ok::<_, NodeError>(NodeOutput::Update(json!({"log": [answer]})))
+    };
+    let saver: Arc<dyn Checkpointer> = Arc::new(MemorySaver::new());
+    let nodes = ["a", "b", "c"];
+    let graph = nodes
+        .iter()
+        .fold(base(), |graph, node| graph.node(*node, ask).edge(START, *node));
+    let graph = graph.compile().unwrap().with_checkpointer(saver.clone());
+    graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    let asked = graph.get_state(&StateRef::live("1")).await.unwrap();
+    assert_eq!(asked.checkpoint.as_ref().unwrap().interrupted, 3);
+    // What is filed in the place of the second stands before the questions, apart from its own.
+    graph
+        .update_state(&StateRef::live("1"), as_node("b", json!({"log": ["by hand"]})))
+        .await
+        .unwrap();
+    let there = graph.get_state(&asked.state_ref()).await.unwrap();
+    assert_eq!(there.checkpoint.unwrap().interrupted, 2);
+    let address = CheckpointAddress::new("1", "", asked.checkpoint.unwrap().id);
+    let rows = saver.writes_of(address).await.unwrap();
+    let waiting: Vec<&str> = waiting_questions(&rows)
+        .iter()
+        .map(|(row, _)| &*row.task_path)
+        .collect();
+    assert_eq!(waiting, ["~__pregel_pull, a", "~__pregel_pull, c"]);
+}
+
+#[tokio::test]
 async fn updates_of_one_node_go_to_its_waiting_tasks_in_order() {
     let graph = on_memory(
         base()

@@ -488,3 +488,52 @@ async fn an_input_of_fewer_keys_leaves_the_others_as_they_are() {
     let ticket = done.done().unwrap();
     assert_eq!((&*ticket.text, ticket.notes.len()), ("two", 2));
 }
+
+#[tokio::test]
+async fn a_typed_graph_is_forked_with_a_type() {
+    #[derive(Serialize)]
+    struct Urgency {
+        urgency: u8,
+    }
+    #[derive(Serialize)]
+    struct Misspelt {
+        urgancy: u8,
+    }
+    let graph = StateGraph::of::<Ticket>()
+        .node("triage", typed(async |_, _: Ticket| Ok(json!({"urgency": 1}))))
+        .node(
+            "note",
+            typed(async |_, ticket: Ticket| {
+                Ok(json!({"notes": format!("urgency {}", ticket.urgency.unwrap_or(0))}))
+            }),
+        )
+        .edge(START, "triage")
+        .edge("triage", "note")
+        .compile()
+        .unwrap()
+        .with_checkpointer(Arc::new(MemorySaver::new()))
+        .typed::<Ticket, Ticket>();
+    graph
+        .invoke(&Ticket::default(), RunConfig::on("1"))
+        .await
+        .unwrap();
+    let history = graph
+        .get_state_history(&"1".into(), &ListQuery::default())
+        .await
+        .unwrap();
+    let before = history.iter().find(|state| state.is_next("note")).unwrap();
+
+    let edited = graph
+        .edit_as("triage", &Urgency { urgency: 3 }, &before.state_ref())
+        .await
+        .unwrap();
+    assert_eq!((&*edited.as_node, &*edited.next[0]), ("triage", "note"));
+    let forked = graph.go_on(RunConfig::on("1")).await.unwrap().done().unwrap();
+    assert_eq!((forked.urgency, &*forked.notes[0]), (Some(3), "urgency 3"));
+
+    let refused = graph
+        .edit_as("triage", &Misspelt { urgancy: 3 }, &before.state_ref())
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("no key `urgancy`"), "{refused}");
+}

@@ -9,6 +9,7 @@ use super::{Loop, subgraph};
 use crate::base::clock::iso8601;
 use crate::base::command::{Command, CommandGraph, Target};
 use crate::base::ids::{CheckpointId, TaskId, ThreadId};
+use crate::checkpoint::foreign::GivenTasks;
 use crate::checkpoint::run_claim::RunClaim;
 use crate::checkpoint::types::{CheckpointTuple, ListQuery, PendingWrite, Source, TaskWrites, reserved};
 use crate::graph::other_branches::RunStart;
@@ -276,9 +277,12 @@ impl Loop {
         self.progress.stop = self.progress.step + i64::from(self.setup.shared.config.recursion_limit) + 1;
         // A step that updated nothing says as little as one that is not known.
         let updated = tuple.checkpoint.updated_channels.as_ref();
+        // What triggered a task of another program need not be a channel of this graph.
+        let is_own = GivenTasks::of(&tuple.checkpoint.metadata).is_none();
         self.progress.updated = updated
-            .filter(|names| !names.is_empty())
+            .filter(|names| is_own && !names.is_empty())
             .map(|names| self.live.indexes(names));
+        self.load_visits(&tuple.checkpoint.metadata);
         self.progress.metadata = tuple.checkpoint.metadata;
         self.progress.loaded = true;
         let answers = |write: &PendingWrite| {
@@ -312,6 +316,7 @@ impl Loop {
             false => self.live.apply_step(&mut applied)?,
         });
         self.withdraw_waiting("input");
+        self.progress.visits.clear();
         self.put(Source::Input).await
     }
 
@@ -489,7 +494,8 @@ impl Loop {
         let Some(base) = &self.progress.origin else {
             return Vec::new();
         };
-        let stage = StepContext::new(&self.setup.plan, &base.0, &base.1, self.progress.step);
+        let stage = StepContext::new(&self.setup.plan, &base.0, &base.1, self.progress.step)
+            .given_in(&self.progress.metadata);
         let tasks = task::prepare(&self.live, &stage, None);
         tasks
             .iter()

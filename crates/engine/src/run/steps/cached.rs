@@ -35,7 +35,8 @@ impl Loop {
     /// Gives one task its kept result. False when there is none, so that it is to run.
     pub(super) async fn take_cached(&mut self, place: usize) -> Result<bool, RunError> {
         let task = &self.open.tasks[place];
-        if !task.writes.is_empty() || self.is_held(place) || self.pinned(place).is_some() {
+        let works = self.pinned(place).is_none() && !self.is_beyond(task);
+        if !works || !task.writes.is_empty() || self.is_held(place) {
             return Ok(false);
         }
         let (Some(cache), Some(key)) = (self.setup.cache.clone(), self.cache_key(place)) else {

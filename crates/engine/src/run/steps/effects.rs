@@ -35,6 +35,16 @@ pub(super) struct Decided {
     seals: bool,
 }
 
+impl Decided {
+    /// Creates the decision that this happens instead of the node's work.
+    pub(super) fn instead(substitute: Substitute) -> Self {
+        Self {
+            instead: Some(substitute),
+            ..Self::default()
+        }
+    }
+}
+
 /// Reason why a task cannot simply begin.
 struct Doubt {
     state: EffectState,
@@ -268,7 +278,8 @@ impl Loop {
         for place in 0..self.open.tasks.len() {
             let task = &self.open.tasks[place];
             let outside = task.node.and_then(|node| self.setup.plan.node(node).outside());
-            let open = task.writes.is_empty() && task.failed().is_none() && self.pinned(place).is_none();
+            let works = self.pinned(place).is_none() && !self.is_beyond(task);
+            let open = works && task.writes.is_empty() && task.failed().is_none();
             let Some(effect) = outside.filter(|_| open) else {
                 continue;
             };
@@ -306,10 +317,7 @@ impl Loop {
             let task = &self.open.tasks[place];
             let open = task.writes.is_empty() && task.failed().is_none();
             if let Some(update) = self.pinned(place).filter(|_| open).cloned() {
-                let decided = Decided {
-                    instead: Some(Substitute::Pinned(update)),
-                    ..Decided::default()
-                };
+                let decided = Decided::instead(Substitute::Pinned(update));
                 self.open.decided.insert(place, decided);
             }
         }

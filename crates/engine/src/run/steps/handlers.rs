@@ -15,7 +15,11 @@ use crate::task;
 impl Loop {
     /// Returns the node that takes over when this task fails.
     pub(super) fn handler_of(&self, task: &TaskHeader) -> Option<NodeIx> {
-        self.setup.plan.node(task.node?).handler
+        let node = task.node?;
+        match self.is_beyond(task) {
+            true => self.setup.plan.limit_handlers.get(&node).copied(),
+            false => self.setup.plan.node(node).handler,
+        }
     }
 
     /// Makes the task that takes over from the failed one, and gives its place.

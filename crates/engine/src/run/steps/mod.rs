@@ -381,6 +381,7 @@ impl Loop {
         if self.open.tasks.is_empty() {
             return Ok(Some(Stop::Done));
         }
+        let bounded = self.count_visits();
         if !self.resumed.pending.is_empty() {
             if self.resumed.keep_finished {
                 self.resume_handlers();
@@ -397,7 +398,7 @@ impl Loop {
             return Ok(Some(Stop::Breakpoint(LifecycleStatus::InterruptBefore)));
         }
         self.hold_others()?;
-        self.count_visits()?;
+        bounded?;
         if let Some(reason) = self.setup.shared.config.drain.requested() {
             return Err(RunError::Drained { reason });
         }
@@ -416,6 +417,9 @@ impl Loop {
         // Most steps have none of these, and an await that does nothing is a tenth of such a step.
         self.open.decided.clear();
         self.take_pinned();
+        if !self.open.beyond.is_empty() {
+            self.refuse_beyond();
+        }
         if self.has_effects() {
             self.decide_effects().await?;
         }
@@ -504,6 +508,7 @@ impl Loop {
     /// Returns the context from which the ids of the open step's tasks are made.
     fn stage(&self) -> StepContext {
         StepContext::on(&self.setup.scope, &self.progress.current, self.progress.step)
+            .given_in(&self.progress.metadata)
     }
 
     /// Returns whether the task gets no span: taking the input is not worth one, unless routers of the user's run with

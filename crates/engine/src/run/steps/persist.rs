@@ -81,7 +81,7 @@ async fn store(
         if failed.is_none() && !commits.is_empty() {
             failed = saver.commit_all(commits).await.err();
             if let (Some(error), Some(claim)) = (&failed, &claim) {
-                claim.refused(error);
+                claim.unstored(error);
             }
         }
         // Who flushes waits for the answer, so that no commit can be queued behind a flush.
@@ -159,7 +159,7 @@ impl Persister {
             Err(commits) => self.saver.commit_all(commits).await,
         };
         if let (Err(error), Some(claim)) = (&stored, &self.claim) {
-            claim.refused(error);
+            claim.unstored(error);
         }
         Ok(stored?)
     }

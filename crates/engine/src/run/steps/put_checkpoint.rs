@@ -3,7 +3,7 @@
 use super::Loop;
 use super::persist::StoreTime;
 use crate::base::clock::iso8601;
-use crate::checkpoint::types::{Metadata, Put, Source};
+use crate::checkpoint::types::{Metadata, Put, Source, VISITS};
 use crate::state::delta::CheckpointUse;
 use crate::stream::error::RunError;
 
@@ -19,6 +19,7 @@ impl Loop {
                 true => StoreTime::WithNext,
                 false => StoreTime::AtOnce,
             };
+        let visits = self.stored_visits();
         let Some(persister) = &mut self.persister else {
             return Ok(());
         };
@@ -28,6 +29,9 @@ impl Loop {
             parents: self.setup.shared.parents.clone(),
             user: (*self.setup.shared.stored).clone(),
         };
+        if let Some(visits) = visits {
+            self.progress.metadata.user.insert(VISITS, visits);
+        }
         // A nested checkpoint is younger than the one it belongs to, also when the clock was set back.
         let around = self
             .setup

@@ -90,7 +90,8 @@ impl Loop {
                     &self.setup.shared.ns,
                     &self.progress.current,
                     self.progress.step,
-                );
+                )
+                .given_in(&self.progress.metadata);
                 left.extend(questions_left(&self.live, &stage, waiting.into_iter()));
             }
         }
@@ -113,8 +114,7 @@ impl Loop {
                 };
                 let asked: Vec<&PendingWrite> = waiting_tasks(&tuple.pending_writes).map(|w| &w[0]).collect();
                 let live = load(&self.setup.plan, Some(&tuple));
-                let step = tuple.checkpoint.metadata.next_step();
-                let stage = StepContext::new(&self.setup.plan, &self.setup.shared.ns, id, step);
+                let stage = StepContext::at(&self.setup.plan, &self.setup.shared.ns, &tuple.checkpoint);
                 left.extend(questions_left(&live, &stage, asked.into_iter()));
             }
         }

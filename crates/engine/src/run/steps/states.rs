@@ -66,7 +66,7 @@ pub(super) struct StepProgress {
     pub(super) on_the_spot: usize,
     /// When the newest checkpoint was due, if it is made only once the run ends.
     pub(super) unmade: Option<String>,
-    /// The number of steps of this run in which each bounded node had work.
+    /// The number of steps since the input in which each bounded node had work, the open one included.
     pub(super) visits: HashMap<NodeIx, u32>,
     /// The newest record of what a task of each node read and decided, in its stored form.
     pub(super) records: HashMap<NodeIx, Value, foldhash::fast::RandomState>,
@@ -109,6 +109,8 @@ pub(super) struct OpenStep {
     pub(super) alone: Option<usize>,
     /// Which tasks are held back, by their place.
     pub(super) held: Vec<bool>,
+    /// Nodes that were visited as often as they may be, and lead elsewhere.
+    pub(super) beyond: Vec<NodeIx>,
 }
 
 impl OpenStep {
@@ -120,6 +122,7 @@ impl OpenStep {
             packets: Packets::default(),
             alone: None,
             held: Vec::new(),
+            beyond: Vec::new(),
         }
     }
 }

@@ -112,6 +112,9 @@ impl Loop {
 
     /// Returns the rules by which the task is tried; None when only its work has to be done.
     fn rules(&self, task: &Task, call: Option<&TaskFn>) -> Option<Rules> {
+        if self.is_beyond(task) {
+            return None;
+        }
         let (rules, kind, places) = match (task.node, call) {
             (Some(node), _) => {
                 let more = self.setup.plan.node(node).more();

@@ -1,5 +1,7 @@
 //! The writes of a super-step reach the channels, in a fixed order.
 
+use std::collections::BTreeSet;
+
 use super::{Live, NO_PLACE};
 use crate::channel::{ChannelChange, Kind, overwrite_of, refusal};
 use crate::checkpoint::types::{ChannelVersions, PendingWrite, reserved};
@@ -47,6 +49,32 @@ static NULL: Value = Value::Null;
 pub(super) fn unknown(task: &Applied<'_>, name: &str) {
     if !name.starts_with("__") {
         tracing::warn!(task = task.name, "wrote to unknown channel {name}, ignoring it");
+    }
+}
+
+/// Logs whose updates are lost because another task of the step overwrote the key: nothing else says so.
+fn warn_of_lost(key: &str, index: ChannelIx, tasks: &[Applied<'_>]) {
+    let writes = || {
+        tasks.iter().enumerate().flat_map(|(place, task)| {
+            let ours = task
+                .writes
+                .iter()
+                .filter(move |(written, _)| *written == Channel::Known(index));
+            ours.map(move |(_, value)| (place, task.name, overwrite_of(value).is_some()))
+        })
+    };
+    let Some((by_place, by, _)) = writes().find(|(_, _, overwrites)| *overwrites) else {
+        return;
+    };
+    let others = writes().filter(|(place, _, overwrites)| *place != by_place && !overwrites);
+    let lost: BTreeSet<&str> = others.map(|(_, name, _)| name).collect();
+    if !lost.is_empty() {
+        tracing::warn!(
+            key,
+            by,
+            ?lost,
+            "a task overwrote the key, so what others of the same step wrote to it is lost; join the branches first, or defer the node that overwrites"
+        );
     }
 }
 
@@ -257,10 +285,14 @@ impl Live {
         if let (true, Some(kept)) = (self.measured, kept) {
             self.grown.push((index, kept));
         }
+        let overwritten =
+            || kind.takes_overwrites() && values.iter().any(|value| overwrite_of(value).is_some());
+        if values.len() > 1 && version.is_some() && overwritten() {
+            warn_of_lost(&channel.name, index, tasks);
+        }
         self.changed(index, kept, version);
         if matches!(kind, Kind::Delta(_)) {
-            let overwritten = values.iter().any(|value| overwrite_of(value).is_some());
-            self.deltas.note_write(index, overwritten);
+            self.deltas.note_write(index, overwritten());
         }
         if kind.waits(self.value(index)) {
             self.waiting.insert(index);

@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::base::ids::Name;
 use crate::channel::{Kind, whole_of};
+use crate::checkpoint::foreign::GivenTasks;
 use crate::checkpoint::types::{ChannelVersions, Checkpoint, CheckpointTuple, reserved};
 use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
 use crate::graph::writes::{Channel, Writes};
@@ -163,7 +164,36 @@ impl Live {
         });
         live.deltas = Deltas::load(&plan, &checkpoint.metadata);
         live.base = Some(Base::of(checkpoint));
+        if let Some(given) = GivenTasks::of(&checkpoint.metadata) {
+            live.trigger(&given, checkpoint);
+        }
         live
+    }
+
+    /// Triggers the nodes that another program had come to, where its channels do not do so in this graph: it may join
+    /// other nodes, and programs of before 2025 name their triggers in another way.
+    fn trigger(&mut self, given: &GivenTasks, checkpoint: &Checkpoint) {
+        let plan = self.plan.clone();
+        let nodes = given.nodes().filter_map(|name| plan.node_index.get(name));
+        let mut missed: Vec<NodeIx> = nodes.copied().chain(led_to(&plan, checkpoint)).collect();
+        missed.retain(|node| !plan.node(*node).is_start() && !self.triggered(*node));
+        missed.sort_unstable();
+        missed.dedup();
+        if missed.is_empty() {
+            return;
+        }
+        self.max_version += 1;
+        for node in missed {
+            let channel = plan.node(node).branch_channel;
+            let kind = &plan.channel(channel).spec.kind;
+            *self.slot(channel) = Some(kind.trigger());
+            self.versions[channel as usize] = self.max_version;
+            if kind.is_transient() {
+                self.transient.push(channel);
+            }
+            self.waiting.remove(&channel);
+            self.dirty.note(channel, None);
+        }
     }
 
     fn slot(&mut self, index: ChannelIx) -> &mut Option<Value> {
@@ -285,6 +315,39 @@ impl Live {
             .filter_map(|name| self.plan.channel_named(name))
             .collect()
     }
+}
+
+/// Returns the nodes that channels of a program of before 2025 lead to: `start:NODE` and `branch:FROM:CONDITION:NODE` name
+/// them, and a channel with the name of a node says that it ran in the step before, from which the edges of this graph lead
+/// on. Such a channel has a value for one step.
+fn led_to(plan: &Plan, checkpoint: &Checkpoint) -> Vec<NodeIx> {
+    let mut found = Vec::new();
+    for (name, _) in &checkpoint.channel_values {
+        if plan.channel_named(name).is_some() {
+            continue;
+        }
+        let targets: Vec<NodeIx> = match plan.node_index.get(name) {
+            Some(ran) => {
+                let edges = plan.node(*ran).edges.iter();
+                edges
+                    .filter_map(|edge| plan.channel(*edge).branch_target)
+                    .collect()
+            }
+            None => {
+                let named = name
+                    .strip_prefix("start:")
+                    .or_else(|| name.strip_prefix("branch:"));
+                let node = named.and_then(|rest| plan.node_index.get(rest.rsplit(':').next()?));
+                node.copied().into_iter().collect()
+            }
+        };
+        let version = checkpoint.channel_versions.get(name);
+        found.extend(targets.into_iter().filter(|node| {
+            let seen = checkpoint.versions_seen.get(&plan.node(*node).name);
+            seen.and_then(|seen| seen.get(name)) < version
+        }));
+    }
+    found
 }
 
 /// Loads the state of the thread at `tuple`, or the fresh state.
