@@ -73,6 +73,10 @@ pub struct Document {
     order: Vec<String>,
     /// The text, when it could not be read as a document.
     source: Option<String>,
+    /// The file begins with the mark of its encoding.
+    has_mark: bool,
+    /// Lines of the file end as Windows ends them.
+    has_returns: bool,
 }
 
 impl Document {
@@ -98,6 +102,8 @@ impl Document {
             present: [true, true, true, false],
             order: order.map(String::from).to_vec(),
             source: None,
+            has_mark: false,
+            has_returns: false,
         }
     }
 
@@ -145,6 +151,10 @@ impl Document {
             .map(|pointer| document.duplicate(pointer))
             .collect();
         document.source = None;
+        document.has_mark = unmarked.len() < text.len();
+        document.has_returns = text
+            .split_once('\n')
+            .is_some_and(|(line, _)| line.ends_with('\r'));
         diagnostics.dedup();
         (document, diagnostics)
     }
@@ -157,6 +167,8 @@ impl Document {
             present: [false; 4],
             order: Vec::new(),
             source: Some(text.to_owned()),
+            has_mark: false,
+            has_returns: false,
         }
     }
 
@@ -245,9 +257,21 @@ impl Document {
         }
     }
 
-    /// Returns the text that stands in the file, or is to be written there.
+    /// Returns the text that stands in the file, or is to be written there: in the encoding and with the ends of lines that
+    /// the file had.
     pub fn file_text(&self) -> String {
-        self.source.clone().unwrap_or_else(|| self.to_text())
+        if let Some(text) = &self.source {
+            return text.clone();
+        }
+        let text = self.to_text();
+        let text = match self.has_returns {
+            true => text.replace('\n', "\r\n"),
+            false => text,
+        };
+        match self.has_mark {
+            true => format!("\u{feff}{text}"),
+            false => text,
+        }
     }
 
     /// Returns all records with their ids: the head, then keys, nodes, edges and positions, each in the order of the

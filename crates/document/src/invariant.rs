@@ -9,7 +9,7 @@ use crate::document::{Document, Section};
 pub const INVARIANTS: &str = "invariants";
 
 /// Invariants of one record.
-pub const MOST_INVARIANTS: usize = 50;
+pub const MAX_INVARIANTS: usize = 50;
 
 /// Reaction of a run to a broken invariant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -95,7 +95,7 @@ impl Document {
         let records = records.filter_map(|(id, record)| Some((id.clone(), record.get(INVARIANTS)?)));
         let of = |(record, list): (String, &Json)| {
             let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
-            let read = list.iter().take(MOST_INVARIANTS).enumerate();
+            let read = list.iter().take(MAX_INVARIANTS).enumerate();
             read.filter_map(|(place, value)| Invariant::of(&record, place, value))
                 .collect::<Vec<_>>()
         };
@@ -107,7 +107,7 @@ impl Document {
 pub(crate) fn schema() -> Json {
     json!({
         "type": "array",
-        "maxItems": MOST_INVARIANTS,
+        "maxItems": MAX_INVARIANTS,
         "description": "Expressions that must hold: after every step, or at this node, edge or state key.",
         "items": {
             "type": "object",

@@ -28,7 +28,7 @@ mod writing;
 pub use diagnostic::{Diagnostic, Severity};
 pub use document::{Document, Section};
 pub use halves::{read_json, without_halves};
-pub use invariant::{INVARIANTS, Invariant, MOST_INVARIANTS, WhenBroken};
+pub use invariant::{INVARIANTS, Invariant, MAX_INVARIANTS, WhenBroken};
 pub use json::{escape_pointer, same};
 pub use limits::Limits;
 pub use patch::{Patch, PatchError, PatchOp};

@@ -96,6 +96,7 @@ impl<'a> Drawing<'a> {
                     self.line(from, to, "-.->", Some("otherwise"));
                 }
             }
+            Edge::Limit { from, to } => self.line(from, to, "-.->", Some("at the limit")),
             Edge::Each { from, each, to, .. } => self.line(from, to, "==>", Some(&format!("each {each}"))),
         }
     }

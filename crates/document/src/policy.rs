@@ -25,7 +25,7 @@ pub struct NodePolicy {
     pub effect: Option<Effect>,
     /// Tasks of the node that work at once, when that is limited.
     pub concurrency: Option<u32>,
-    /// Super-steps of a run in which the node may have work, when that is limited.
+    /// Super-steps after an input in which the node may have work, when that is limited.
     pub max_visits: Option<u32>,
     /// A template: what a task did, in Markdown, for people who read the run.
     pub summary: Option<String>,

@@ -68,13 +68,13 @@ pub fn json_schema() -> Json {
             },
             "context_sets": {
                 "type": "array",
-                "maxItems": ContextSet::MOST,
+                "maxItems": ContextSet::MAX_SETS,
                 "description": "Values of the run context under names, for the run form. A run is given one by its name.",
                 "items": {
                     "type": "object",
                     "required": ["name", "values"],
                     "properties": {
-                        "name": { "type": "string", "minLength": 1, "maxLength": ContextSet::LONGEST_NAME },
+                        "name": { "type": "string", "minLength": 1, "maxLength": ContextSet::MAX_NAME },
                         "values": { "type": "object", "description": "Fields of `context`." }
                     }
                 }
@@ -192,7 +192,7 @@ fn node() -> Json {
             },
             "max_visits": {
                 "type": "integer", "minimum": 1, "maximum": u32::MAX,
-                "description": "Super-steps of one run in which the node may have work: a bound for the loops that it is part of."
+                "description": "Super-steps after an input in which the node may have work, over all runs of the thread: a bound for the loops that it is part of."
             },
             "disabled": {
                 "description": "The node does nothing and writes nothing; its plain edges are taken.",
@@ -265,7 +265,7 @@ fn edge() -> Json {
                 "properties": {
                     "from": { "$ref": "#/$defs/source" },
                     "to": { "$ref": "#/$defs/target" },
-                    "when": false, "route": false, "each": false
+                    "when": false, "route": false, "each": false, "limit": false
                 }
             },
             {
@@ -279,7 +279,7 @@ fn edge() -> Json {
                         "uniqueItems": true
                     },
                     "to": { "$ref": "#/$defs/target" },
-                    "when": false, "route": false, "each": false
+                    "when": false, "route": false, "each": false, "limit": false
                 }
             },
             {
@@ -289,7 +289,7 @@ fn edge() -> Json {
                     "from": { "$ref": "#/$defs/source" },
                     "to": { "$ref": "#/$defs/target" },
                     "when": { "$ref": "#/$defs/expression" },
-                    "route": false, "each": false
+                    "route": false, "each": false, "limit": false
                 }
             },
             {
@@ -304,7 +304,7 @@ fn edge() -> Json {
                         "additionalProperties": { "$ref": "#/$defs/target" }
                     },
                     "default": { "$ref": "#/$defs/target" },
-                    "to": false, "when": false, "each": false
+                    "to": false, "when": false, "each": false, "limit": false
                 }
             },
             {
@@ -320,7 +320,17 @@ fn edge() -> Json {
                         "description": "More keys of the task's input.",
                         "additionalProperties": { "$ref": "#/$defs/expression" }
                     },
-                    "when": false, "route": false
+                    "when": false, "route": false, "limit": false
+                }
+            },
+            {
+                "title": "Taken instead of the node when its max_visits is reached",
+                "required": ["from", "to", "limit"],
+                "properties": {
+                    "from": { "type": "string", "not": { "enum": [START, END] } },
+                    "to": { "$ref": "#/$defs/target" },
+                    "limit": { "const": true },
+                    "when": false, "route": false, "each": false
                 }
             }
         ]

@@ -51,14 +51,14 @@ pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -
 
 /// Returns "`a`, `b` and 7 more", or "none".
 pub fn listing<'a>(names: impl IntoIterator<Item = &'a str>) -> Text {
-    const SHOWN: usize = 12;
+    const MAX_SHOWN: usize = 12;
     let names: Vec<_> = names.into_iter().collect();
     if names.is_empty() {
         return text!("none");
     }
-    let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`"));
+    let shown = names.iter().take(MAX_SHOWN).map(|name| format!("`{name}`"));
     let shown = Text::list(Join::Comma, shown);
-    match names.len().checked_sub(SHOWN) {
+    match names.len().checked_sub(MAX_SHOWN) {
         Some(count @ 1..) => text!("{shown} and {count} more", shown, count),
         _ => shown,
     }

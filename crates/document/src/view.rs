@@ -299,6 +299,13 @@ pub enum Edge {
         /// More keys of the task's input and their expressions.
         with: Vec<(String, String)>,
     },
+    /// Followed instead of coming to the source once more than its `max_visits` allows.
+    Limit {
+        /// Source.
+        from: String,
+        /// Target.
+        to: String,
+    },
 }
 
 impl Edge {
@@ -343,6 +350,9 @@ impl Edge {
                 with: pairs("with"),
             });
         }
+        if let Some(Json::Bool(true)) = record.get("limit") {
+            return Some(Edge::Limit { from, to });
+        }
         Some(match record.get("when") {
             Some(_) => Edge::When {
                 from,
@@ -360,6 +370,7 @@ impl Edge {
             Edge::Plain { from, .. }
             | Edge::When { from, .. }
             | Edge::Route { from, .. }
+            | Edge::Limit { from, .. }
             | Edge::Each { from, .. } => {
                 vec![from]
             }
@@ -372,6 +383,7 @@ impl Edge {
             Edge::Plain { to, .. }
             | Edge::Join { to, .. }
             | Edge::When { to, .. }
+            | Edge::Limit { to, .. }
             | Edge::Each { to, .. } => vec![to],
             Edge::Route { paths, default, .. } => {
                 let mut targets: Vec<&str> = Vec::new();
@@ -383,6 +395,11 @@ impl Edge {
                 targets
             }
         }
+    }
+
+    /// Returns whether the edge is followed in place of its source's work, and not after it.
+    pub fn is_limit(&self) -> bool {
+        matches!(self, Edge::Limit { .. })
     }
 
     /// Returns whether the state decides if the edge is followed.
@@ -411,9 +428,9 @@ pub struct ContextSet {
 
 impl ContextSet {
     /// Most sets that a document keeps.
-    pub const MOST: usize = 64;
+    pub const MAX_SETS: usize = 64;
     /// Longest name, in characters.
-    pub const LONGEST_NAME: usize = 100;
+    pub const MAX_NAME: usize = 100;
 }
 
 impl Document {

@@ -6,7 +6,7 @@
 use serde_json::Value as Json;
 
 /// Columns that a line may have before its value is broken up.
-const WIDTH: usize = 100;
+const MAX_WIDTH: usize = 100;
 
 /// Formats the members of a document's top level.
 pub(crate) fn document<'a>(members: impl Iterator<Item = (&'a str, Json)>) -> String {
@@ -29,7 +29,7 @@ pub(crate) fn document<'a>(members: impl Iterator<Item = (&'a str, Json)>) -> St
 
 /// Writes `value` at `indent`; `used` columns of its line are already taken.
 fn write(out: &mut String, value: &Json, indent: usize, used: usize) {
-    if is_empty(value) || fits(value, WIDTH.saturating_sub(used + 1)) {
+    if is_empty(value) || fits(value, MAX_WIDTH.saturating_sub(used + 1)) {
         inline(out, value);
     } else {
         broken(out, value, indent);

@@ -13,8 +13,11 @@ use crate::view::Edge;
 use crate::words::{Join, Text, text};
 use crate::{END, START};
 
-/// Fields that make a form; an edge has at most one of them.
+/// Fields that make a form, whose value is an expression.
 const FORMS: [&str; 3] = ["when", "route", "each"];
+
+/// The field of the way that is taken when a node was visited often enough; an edge has at most one of it and those.
+const LIMIT: &str = "limit";
 
 /// Most problems of a join's sources: nobody repairs more of them in one go.
 const MAX_OF_JOIN: usize = 100;
@@ -73,13 +76,15 @@ fn one(check: &mut Check<'_>, record: &str, value: &Json) {
         .into_iter()
         .filter(|form| value.get(*form).is_some())
         .collect();
-    if forms.len() > 1 {
+    let limit = value.get(LIMIT).map(|_| LIMIT);
+    let all: Vec<&str> = forms.iter().copied().chain(limit).collect();
+    if all.len() > 1 {
         let message = text!(
             "The edge has {names}; an edge has one form.",
-            names = Text::list(Join::And, &forms)
+            names = Text::list(Join::And, &all)
         );
         let remedy = text!("Make it two edges, or remove the fields of the other form.");
-        check.push(Diagnostic::error("mixed-edge", record, message, remedy).at(format!("/{}", forms[1])));
+        check.push(Diagnostic::error("mixed-edge", record, message, remedy).at(format!("/{}", all[1])));
     }
     for form in &forms {
         check.field(record, value, form, JsonType::Text);
@@ -96,7 +101,7 @@ fn one(check: &mut Check<'_>, record: &str, value: &Json) {
             check.push(Diagnostic::error("empty-expression", record, message, remedy).at(format!("/{form}")));
         }
     }
-    sources(check, record, value, !forms.is_empty());
+    sources(check, record, value, !all.is_empty());
     if value.get("route").is_some() {
         route(check, record, value);
     } else {
@@ -104,6 +109,47 @@ fn one(check: &mut Check<'_>, record: &str, value: &Json) {
     }
     if value.get("each").is_some() {
         each(check, record, value);
+    }
+    if let Some(limit) = value.get(LIMIT) {
+        at_limit(check, record, value, limit);
+    }
+}
+
+/// Checks the way that is taken instead of a node: it needs a node that may be visited only so often.
+fn at_limit(check: &mut Check<'_>, record: &str, value: &Json, limit: &Json) {
+    let problem = |code, message, remedy| Diagnostic::error(code, record, message, remedy).at("/limit");
+    if limit != &Json::Bool(true) {
+        let found = type_name(limit);
+        let message = match limit {
+            Json::Bool(_) => text!("`limit` of an edge is true or absent."),
+            _ => text!("`limit` of an edge is true or absent, and is {found}.", found),
+        };
+        let remedy =
+            text!("Write `\"limit\": true`, and how often in `max_visits` of the node; or remove `limit`.");
+        check.push(problem("bad-type", message, remedy));
+        return;
+    }
+    let Some(from) = value.get("from").and_then(Json::as_str) else {
+        return;
+    };
+    if from == START {
+        let message = text!("The start is visited once; its edge cannot be the way of a limit.");
+        let remedy = text!("Begin the edge at a node, or remove `limit`.");
+        check.push(problem("limit-at-start", message, remedy));
+        return;
+    }
+    let node = check.document.record(&format!("node:{from}"));
+    if node.is_some_and(|node| node.get("max_visits").is_none()) {
+        let message = text!(
+            "`{from}` may be visited any number of times, so this edge is never taken.",
+            from
+        );
+        let remedy = text!(
+            "Give `{from}` a `max_visits`, or remove `limit` from the edge.",
+            from
+        );
+        let problem = Diagnostic::warning("limit-without-use", record, message, remedy);
+        check.push(problem.at("/limit"));
     }
 }
 

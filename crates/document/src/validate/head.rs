@@ -205,11 +205,11 @@ fn context_sets(check: &mut Check<'_>, head: &Json) {
     }
     let sets = head.get("context_sets").and_then(Json::as_array);
     let sets = sets.map(Vec::as_slice).unwrap_or_default();
-    if sets.len() > ContextSet::MOST {
+    if sets.len() > ContextSet::MAX_SETS {
         let message = text!(
             "There are {count} sets of context values, and {most} at most.",
             count = sets.len(),
-            most = ContextSet::MOST
+            most = ContextSet::MAX_SETS
         );
         let remedy = text!("Remove those that are not needed.");
         check.push(Diagnostic::warning("bad-context-set", "doc", message, remedy).at("/context_sets"));
@@ -218,11 +218,11 @@ fn context_sets(check: &mut Check<'_>, head: &Json) {
     for (index, set) in sets.iter().enumerate() {
         let pointer = format!("/context_sets/{index}");
         let name = set.get("name").and_then(Json::as_str);
-        let name = name.filter(|name| (1..=ContextSet::LONGEST_NAME).contains(&name.chars().count()));
+        let name = name.filter(|name| (1..=ContextSet::MAX_NAME).contains(&name.chars().count()));
         let (Some(name), Some(values)) = (name, set.get("values").and_then(Json::as_object)) else {
             let message = text!(
                 "A set of context values is an object with a `name` of at most {most} characters and a `values` object.",
-                most = ContextSet::LONGEST_NAME
+                most = ContextSet::MAX_NAME
             );
             let remedy = text!("Write { \"name\": \"…\", \"values\": { … } }, or delete it.");
             check.push(Diagnostic::warning("bad-context-set", "doc", message, remedy).at(pointer));

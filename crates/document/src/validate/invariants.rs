@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::{Check, JsonType};
 use crate::diagnostic::Diagnostic;
 use crate::document::Section;
-use crate::invariant::{INVARIANTS, MOST_INVARIANTS, WhenBroken};
+use crate::invariant::{INVARIANTS, MAX_INVARIANTS, WhenBroken};
 use crate::json::{escape_pointer, type_name};
 use crate::suggest::nearest_record;
 use crate::words::{Join, Text, text};
@@ -29,17 +29,17 @@ fn of_record(check: &mut Check<'_>, record: &str, value: &Json) {
         return;
     }
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    if list.len() > MOST_INVARIANTS {
+    if list.len() > MAX_INVARIANTS {
         let message = text!(
             "There are {count} invariants here; {most} are the most.",
             count = list.len(),
-            most = MOST_INVARIANTS
+            most = MAX_INVARIANTS
         );
         let remedy = text!("Join some of them with `and`, or remove them.");
         let problem = Diagnostic::error("bad-invariant", record, message, remedy);
         check.push(problem.at(format!("/{INVARIANTS}")));
     }
-    for (place, invariant) in list.iter().take(MOST_INVARIANTS).enumerate() {
+    for (place, invariant) in list.iter().take(MAX_INVARIANTS).enumerate() {
         one(check, record, &format!("/{INVARIANTS}/{place}"), invariant);
     }
 }

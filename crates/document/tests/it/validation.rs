@@ -516,7 +516,13 @@ fn conditional_edges() {
         { "from": "first", "to": "second", "when": true },
         { "from": "first", "to": "second", "when": "state.x", "each": "state.items", "as": "i" },
         { "from": "first", "to": "second", "each": "state.items" },
-        { "from": "first", "to": "__end__", "each": "state.items", "as": "i", "with": { "i": "1", "j": 2 } }
+        { "from": "first", "to": "__end__", "each": "state.items", "as": "i", "with": { "i": "1", "j": 2 } },
+        { "id": "l1", "from": "first", "to": "second", "limit": true },
+        { "id": "l2", "from": "first", "to": "second", "limit": false },
+        { "id": "l3", "from": "first", "to": "second", "limit": 2 },
+        { "id": "l4", "from": "__start__", "to": "second", "limit": true },
+        { "id": "l5", "from": "first", "to": "second", "when": "state.x", "limit": true },
+        { "id": "l6", "from": ["first", "second"], "to": "second", "limit": true }
     ]));
     assert_eq!(
         found(&graph),
@@ -537,6 +543,13 @@ fn conditional_edges() {
             "send-to-end edge:first->__end__ /to",
             "duplicate-name edge:first->__end__ /with/i",
             "bad-type edge:first->__end__ /with/j",
+            "~limit-without-use edge:l1 /limit",
+            "bad-type edge:l2 /limit",
+            "bad-type edge:l3 /limit",
+            "limit-at-start edge:l4 /limit",
+            "mixed-edge edge:l5 /limit",
+            "~limit-without-use edge:l5 /limit",
+            "conditional-join edge:l6 /from",
         ]
         .map(String::from)
         .to_vec()
