@@ -32,9 +32,9 @@ pub use backend::{Backend, Location, path_of, recognized};
 use base::{OpenMode, Stores};
 pub use base::{Synchronous, shown};
 pub use file::{FileOptions, FileSaver, FileStore};
-pub use langgraph::{CLASS, LanggraphSaver, in_a_line};
+pub use langgraph::{AesKey, CLASS, KEY_VARIABLE as LANGGRAPH_KEY, LanggraphSaver, ReadCounts, in_a_line};
 #[cfg(feature = "postgres")]
-pub use postgres::{PostgresSaver, PostgresStore};
+pub use postgres::{PostgresSaver, PostgresStore, langgraph_schemas};
 #[cfg(feature = "redis")]
 pub use redis::{RedisLife, RedisOptions, RedisSaver, RedisStore};
 pub use sqlite::{SqliteOptions, SqliteSaver, SqliteStore};
@@ -74,7 +74,8 @@ impl Storage {
 }
 
 /// Opens the backend that `url` names: `memory:`, `sqlite:PATH`, `file:FOLDER`, `postgres://…`,
-/// `redis://…`, or a plain path (SQLite). `?synchronous=normal` behind a path lets a power cut take the last commits, for
+/// `redis://…`, `langgraph:PATH`, `langgraph:postgres://…`, or a plain path (SQLite). A PostgreSQL database with the tables
+/// of a LangGraph program and none of ours is read as that program's. `?synchronous=normal` behind a path lets a power cut take the last commits, for
 /// speed; without it a commit that is acknowledged stays.
 pub async fn open(url: &str) -> Result<Storage, StorageError> {
     open_with(url, StoreConfig::default()).await
@@ -110,11 +111,49 @@ async fn open_backend(
     if mode == OpenMode::Existing && address.path().is_some_and(backend::is_new) {
         return Ok(None);
     }
-    let opened = open(address, config, mode).await?;
+    let opened = match Backend::of(url)? {
+        Backend::Postgres => open_server(open, address, config, mode).await?,
+        _ => open(address, config, mode).await?,
+    };
     Ok(opened.map(|opened| Storage {
         checkpointer: opened.checkpointer,
         store: opened.store,
         url: shown(url),
         stores: opened.stores,
     }))
+}
+
+/// Lists the schemas of a server's database that have LangGraph's tables: none, for this program was built without PostgreSQL.
+#[cfg(not(feature = "postgres"))]
+pub async fn langgraph_schemas(_: &str) -> Result<Vec<String>, StorageError> {
+    Ok(Vec::new())
+}
+
+/// Opens the database of a server: ours, or else that of a LangGraph program, or else a new one of ours.
+#[cfg(feature = "postgres")]
+async fn open_server(
+    open: base::Open,
+    address: base::Address,
+    config: StoreConfig,
+    mode: OpenMode,
+) -> Result<Option<base::Opened>, StorageError> {
+    let ours = open(address.clone(), config.clone(), OpenMode::Existing).await?;
+    match (ours, mode) {
+        (Some(ours), _) => Ok(Some(ours)),
+        (None, _) if langgraph::is_on_server(&address.url).await? => {
+            langgraph::open(address, config, mode).await
+        }
+        (None, OpenMode::Existing) => Ok(None),
+        (None, OpenMode::Create) => open(address, config, mode).await,
+    }
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn open_server(
+    open: base::Open,
+    address: base::Address,
+    config: StoreConfig,
+    mode: OpenMode,
+) -> Result<Option<base::Opened>, StorageError> {
+    open(address, config, mode).await
 }

@@ -29,7 +29,13 @@ fn refusal(url: &str, cause: &str, remedy: &str) -> StorageError {
 /// Finds the backend of an address by its scheme.
 pub(super) fn backend_of(url: &str) -> Result<Backend, StorageError> {
     let (scheme, _) = split(url);
-    let unknown = || refusal(url, &format!("no backend is called {scheme:?}"), &remedy());
+    let unknown = || {
+        let mut cause = format!("no backend is called {scheme:?}");
+        if url.contains("mongodb") {
+            cause += "; threads that LangGraph keeps in MongoDB are not read";
+        }
+        refusal(url, &cause, &remedy())
+    };
     Backend::named(scheme).ok_or_else(unknown)
 }
 
@@ -53,6 +59,18 @@ pub(crate) fn read(url: &str) -> Result<(Open, Address), StorageError> {
         path,
         synchronous,
     };
+    if let Some(server) = crate::langgraph::server_of(url) {
+        return match Backend::named(split(server).0) {
+            Some(Backend::Postgres) => Ok((open, whole(PathBuf::new(), Synchronous::Full))),
+            _ => refused(
+                &format!(
+                    "threads that LangGraph keeps in {} are not read",
+                    saver_of(server)
+                ),
+                "SqliteSaver's files and PostgresSaver's databases are: langgraph:PATH, langgraph:postgres://…",
+            ),
+        };
+    }
     let missing = match backend.location() {
         Location::Process | Location::Server => return Ok((open, whole(PathBuf::new(), Synchronous::Full))),
         Location::File => "file",
@@ -96,6 +114,17 @@ pub(crate) fn read(url: &str) -> Result<(Open, Address), StorageError> {
         };
     }
     Ok((open, whole(path.into(), synchronous)))
+}
+
+/// Names the server of an address that is none of ours.
+fn saver_of(server: &str) -> &str {
+    let scheme = server.split_once("://").map_or(server, |(scheme, _)| scheme);
+    match scheme {
+        "redis" | "rediss" => "Redis",
+        scheme if scheme.starts_with("mongodb") => "MongoDB",
+        "mysql" | "mariadb" => "MySQL",
+        scheme => scheme,
+    }
 }
 
 /// Lists every backend that can be opened, as a remedy.
@@ -164,6 +193,14 @@ mod tests {
     #[test]
     fn what_is_no_address_does_not_become_a_file() {
         for (url, expected) in [
+            ("langgraph:redis://:hunter4@h/0", "keeps in Redis are not read"),
+            (
+                "langgraph:mongodb+srv://u:hunter4@h/db",
+                "keeps in MongoDB are not read",
+            ),
+            ("langgraph:mysql://h/db", "keeps in MySQL are not read"),
+            ("mongodb://h/db", "keeps in MongoDB are not read"),
+            ("langgraph:", "names no file"),
             ("", "names no file"),
             (" ", "names no file"),
             ("sqlite:", "names no file"),

@@ -22,7 +22,7 @@ pub enum Backend {
     Postgres,
     /// A Redis server.
     Redis,
-    /// The SQLite file of a LangGraph program, which is only read.
+    /// The SQLite file or the PostgreSQL database of a LangGraph program, which is only read.
     Langgraph,
     /// The process; nothing is left when it ends.
     Memory,
@@ -111,7 +111,7 @@ const ENTRIES: &[BackendEntry] = &[
         backend: Backend::Langgraph,
         schemes: &["langgraph"],
         title: "LangGraph file",
-        summary: "The threads of a LangGraph program, as its SqliteSaver keeps them. Only read.",
+        summary: "The threads of a LangGraph program, as its SqliteSaver or PostgresSaver keeps them. Only read.",
         form: "langgraph:PATH",
         example: "langgraph:checkpoints.sqlite",
         location: Location::File,

@@ -28,10 +28,11 @@ pub(crate) fn passed_over(thread: &ThreadId, error: &StorageError) {
 /// Creates the writes that withdraw the questions among the writes of a checkpoint of an older release that a new input
 /// came after.
 pub(crate) fn withdrawals(of: &CheckpointId, pending: &[PendingWrite]) -> Vec<TaskWrites> {
+    let statuses = TaskStatus::of_all(pending);
     let by_task = pending.chunk_by(|a, b| a.task_id == b.task_id);
     let asking = by_task.filter(|writes| {
-        let channels = writes.iter().map(|write| &*write.write.channel);
-        TaskStatus::of(&writes[0].task_id, channels).interrupted
+        let status = statuses.get(&writes[0].task_id);
+        status.is_some_and(|status| status.interrupted)
     });
     let note = || serde_json::from_str(ABANDONED).unwrap_or_default();
     asking

@@ -13,7 +13,7 @@ use super::encoding::{Compressor, ValueDecoder};
 /// Bytes from which a line of a journal is compressed: what is shorter, a person reads without tools.
 const LINE_FROM: usize = 4096;
 /// No line says that it is longer than this many times what is there.
-const MOST_GROWTH: u64 = 50_000;
+const MAX_GROWTH: u64 = 50_000;
 
 thread_local! {
     /// Each takes a quarter of a megabyte that is not made again for every text.
@@ -66,7 +66,7 @@ pub(crate) fn unlettered(line: &[u8]) -> Decoded<Cow<'_, [u8]>> {
         .map_err(|error| format!("it is neither JSON nor Base64: {error}"))?;
     let len = zstd::zstd_safe::get_frame_content_size(&frame).ok().flatten();
     let len = len.ok_or("it is not compressed as it should be")?;
-    if len / MOST_GROWTH > frame.len() as u64 {
+    if len / MAX_GROWTH > frame.len() as u64 {
         return Err("it says that it is longer than it can be".to_owned());
     }
     let len = usize::try_from(len).map_err(|_| "it is too long")?;

@@ -26,7 +26,7 @@ pub(crate) const SHARED_FROM: usize = 512;
 /// Bytes from which compressing is tried.
 const COMPRESSED_FROM: usize = 512;
 /// Levels of nesting that can be read back (the JSON parser's limit is 128, and a list row adds one).
-pub(crate) const DEEPEST: usize = 120;
+pub(crate) const MAX_DEPTH: usize = 120;
 /// zstd's fastest ordinary level: what repeats in a value is found at any level, and the writer should not wait.
 const LEVEL: i32 = 1;
 
@@ -316,7 +316,7 @@ impl ValueEncoder {
 }
 
 fn deeper<E>(depth: usize) -> Result<usize, EncodeError<E>> {
-    if depth < DEEPEST {
+    if depth < MAX_DEPTH {
         Ok(depth + 1)
     } else {
         Err(EncodeError::TooDeep)
@@ -517,8 +517,8 @@ mod tests {
     fn what_cannot_be_read_back_is_refused() {
         let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| vec![inner].into());
         let (mut encoder, mut sink) = (ValueEncoder::default(), sink());
-        round(&nested(DEEPEST), &mut encoder, &mut sink);
-        let deep = encoder.value(&nested(DEEPEST + 1), &mut sink);
+        round(&nested(MAX_DEPTH), &mut encoder, &mut sink);
+        let deep = encoder.value(&nested(MAX_DEPTH + 1), &mut sink);
         assert!(matches!(deep, Err(EncodeError::TooDeep)));
     }
 

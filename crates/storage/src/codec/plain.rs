@@ -13,7 +13,7 @@ use superstep::{CheckpointId, Name, ThreadId, Value};
 use super::plan::{Changes, ChannelState};
 
 /// Levels of nesting that can be read back: the JSON parser stops at 128, and a record adds six around a value.
-const DEEPEST: usize = 120;
+const MAX_DEPTH: usize = 120;
 
 /// Data of a checkpoint that lists show.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -326,12 +326,12 @@ pub(crate) fn readable<'a>(
     values: impl IntoIterator<Item = &'a Value>,
     thread: &ThreadId,
 ) -> Result<(), StorageError> {
-    if values.into_iter().all(|value| fits(value, DEEPEST)) {
+    if values.into_iter().all(|value| fits(value, MAX_DEPTH)) {
         return Ok(());
     }
     Err(StorageError::Backend {
         what: format!("storing a checkpoint of thread {thread}"),
-        cause: format!("a value is nested more than {DEEPEST} levels deep"),
+        cause: format!("a value is nested more than {MAX_DEPTH} levels deep"),
         remedy: "Write a flatter value".to_owned(),
     })
 }

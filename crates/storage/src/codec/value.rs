@@ -3,7 +3,7 @@
 use superstep::checkpoint::StorageError;
 use superstep::{ThreadId, Value};
 
-pub(crate) use super::encoding::DEEPEST;
+pub(crate) use super::encoding::MAX_DEPTH;
 
 /// Returns the JSON text of a value that can be read back.
 pub(crate) fn json(value: &Value, what: &str, thread: &ThreadId) -> Result<Vec<u8>, StorageError> {
@@ -87,14 +87,14 @@ fn plain(bytes: &[u8]) -> usize {
 pub(crate) fn nested(what: &str, thread: &ThreadId) -> StorageError {
     StorageError::Backend {
         what: format!("storing {what} of thread {thread}"),
-        cause: format!("the value is nested more than {DEEPEST} levels deep"),
+        cause: format!("the value is nested more than {MAX_DEPTH} levels deep"),
         remedy: "Write a flatter value".to_owned(),
     }
 }
 
 /// Returns whether the JSON is nested too deep to be read back.
 pub(crate) fn too_deep(json: &[u8]) -> bool {
-    if json.len() <= DEEPEST {
+    if json.len() <= MAX_DEPTH {
         return false;
     }
     let (mut depth, mut text, mut escaped) = (0_usize, false, false);
@@ -105,7 +105,7 @@ pub(crate) fn too_deep(json: &[u8]) -> bool {
             b'"' => text = !text,
             b'[' | b'{' if !text => {
                 depth += 1;
-                if depth > DEEPEST {
+                if depth > MAX_DEPTH {
                     return true;
                 }
             }

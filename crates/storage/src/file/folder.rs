@@ -19,7 +19,7 @@ const LOCK: &str = "lock";
 /// A lock that somebody holds is waited for so long.
 const LOCK_WAIT: Duration = Duration::from_millis(500);
 /// File names are cut here; most systems stop at 255 bytes.
-const LONGEST: usize = 180;
+const MAX_LENGTH: usize = 180;
 /// Ending of a file that is being written and then takes another's place.
 pub(super) const UNFINISHED: &str = "new";
 
@@ -372,8 +372,8 @@ fn file_name(thread: &str) -> String {
     if name.is_empty() {
         name.push('%');
     }
-    if name.len() > LONGEST {
-        name.truncate(LONGEST / 2);
+    if name.len() > MAX_LENGTH {
+        name.truncate(MAX_LENGTH / 2);
         name.push_str(&format!(
             "~{:032x}",
             xxhash_rust::xxh3::xxh3_128(thread.as_bytes())

@@ -10,11 +10,11 @@ use superstep::value::{List, Object};
 pub const CLASS: &str = "$class";
 
 /// Letters of a text in a line.
-const SHOWN_TEXT: usize = 60;
+const MAX_SHOWN_TEXT: usize = 60;
 /// Entries of an object or a list in a line.
-const SHOWN_ENTRIES: usize = 8;
+const MAX_SHOWN_ENTRIES: usize = 8;
 /// Levels that a line shows.
-const SHOWN_DEPTH: usize = 4;
+const MAX_SHOWN_DEPTH: usize = 4;
 
 /// Arguments that a class was stored with.
 pub(super) enum Arguments {
@@ -226,7 +226,7 @@ fn path(values: &List) -> Option<String> {
 /// Returns a value in a line, with the names of classes: `Policy {limit: 99.90}`. Long texts, long lists and deep values are
 /// shortened. `None` for a value without classes, which JSON shows as well.
 pub fn in_a_line(value: &Value) -> Option<String> {
-    has_class(value).then(|| line(value, SHOWN_DEPTH))
+    has_class(value).then(|| line(value, MAX_SHOWN_DEPTH))
 }
 
 fn has_class(value: &Value) -> bool {
@@ -238,7 +238,7 @@ fn has_class(value: &Value) -> bool {
 }
 
 fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_TEXT) {
+    match text.char_indices().nth(MAX_SHOWN_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -246,9 +246,9 @@ fn shortened(text: &str) -> String {
 
 fn listed(mut items: impl ExactSizeIterator<Item = String>) -> String {
     let total = items.len();
-    let mut shown: Vec<String> = items.by_ref().take(SHOWN_ENTRIES).collect();
-    if total > SHOWN_ENTRIES {
-        shown.push(format!("… {} more", total - SHOWN_ENTRIES));
+    let mut shown: Vec<String> = items.by_ref().take(MAX_SHOWN_ENTRIES).collect();
+    if total > MAX_SHOWN_ENTRIES {
+        shown.push(format!("… {} more", total - MAX_SHOWN_ENTRIES));
     }
     shown.join(", ")
 }
@@ -311,7 +311,7 @@ mod tests {
         let shown = "Policy {limit: 99.90, kinds: [Kind goods]}";
         assert_eq!(in_a_line(&policy).as_deref(), Some(shown));
         assert_eq!(in_a_line(&json!({"a": [1]})), None);
-        let in_a_line = |value: &Value| line(value, SHOWN_DEPTH);
+        let in_a_line = |value: &Value| line(value, MAX_SHOWN_DEPTH);
         assert_eq!(in_a_line(&json!({"a": [1, "x", null]})), "{a: [1, \"x\", null]}");
         let many: Value = Value::Array((0..20).map(Value::from).collect());
         assert_eq!(in_a_line(&many), "[0, 1, 2, 3, 4, 5, 6, 7, … 12 more]");

@@ -3,6 +3,7 @@
 use superstep::Value;
 use superstep::value::{List, Object};
 
+use super::cipher::encrypted;
 use super::classes::{Arguments, CLASS, dictionary, of_class, shown, unreadable};
 use super::msgpack;
 
@@ -21,6 +22,7 @@ fn try_decode(kind: &str, bytes: &[u8]) -> Result<Value, String> {
             [
                 ("cipher", Value::from(cipher)),
                 ("length", Value::from(bytes.len())),
+                ("reason", Value::from(encrypted(kind))),
             ],
         ));
     }
@@ -107,7 +109,11 @@ fn of_constructor(object: &serde_json::Map<String, serde_json::Value>) -> Value 
         .and_then(serde_json::Value::as_str)
         .unwrap_or_default();
     let Some((class, modules)) = path.split_last() else {
-        return of_class(kind, []);
+        return match (kind, object.get("value")) {
+            // The value of a delta channel, as it is.
+            ("delta_snapshot", Some(value)) => of_json(value),
+            _ => of_class(kind, []),
+        };
     };
     let module = modules.join(".");
     if kind != "constructor" {
@@ -122,6 +128,9 @@ fn of_constructor(object: &serde_json::Map<String, serde_json::Value>) -> Value 
     let kwargs: Object = (kwargs.into_iter().flatten())
         .map(|(key, value)| (key.as_str(), of_json(value)))
         .collect();
+    if let Some(shown) = of_javascript(&path, &args) {
+        return shown;
+    }
     match (args.len(), kwargs.is_empty()) {
         (0, _) => shown(&module, class, Arguments::Fields(kwargs.into())),
         (1, true) => match (&*module, *class, args.get(0)) {
@@ -139,6 +148,23 @@ fn of_constructor(object: &serde_json::Map<String, serde_json::Value>) -> Value 
             }
             shown(&module, class, Arguments::Fields(all.into()))
         }
+    }
+}
+
+/// Shows what JavaScript has of its own.
+fn of_javascript(path: &[&str], args: &List) -> Option<Value> {
+    let text = |index: usize| args.get(index).filter(|value| value.as_str().is_some()).cloned();
+    let list = || args.get(0).and_then(Value::as_array);
+    match path {
+        ["Uint8Array"] => {
+            let bytes = list()?.iter().map(|byte| u8::try_from(byte.as_u64()?).ok());
+            bytes
+                .collect::<Option<Vec<u8>>>()
+                .map(|bytes| msgpack::shown_bytes(&bytes))
+        }
+        ["RegExp"] => Some(of_class("RegExp", [("pattern", text(0)?), ("flags", text(1)?)])),
+        ["Map"] => Some(of_class("Map", [("entries", Value::Array(list()?.clone()))])),
+        _ => None,
     }
 }
 
@@ -165,7 +191,12 @@ mod tests {
         );
         assert_eq!(
             decode("msgpack+aes", &[0; 32]),
-            json!({"$class": "encrypted", "cipher": "aes", "length": 32})
+            json!({
+                "$class": "encrypted",
+                "cipher": "aes",
+                "length": 32,
+                "reason": "it is encrypted (aes): give the program's key, in the variable LANGGRAPH_AES_KEY or as a secret of this name",
+            })
         );
         for (kind, bytes) in [
             ("xml", &b"<a/>"[..]),

@@ -10,20 +10,23 @@ use std::time::{Duration, Instant, SystemTime};
 use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, ToSql, params};
 use superstep::checkpoint::StorageError;
 
+use super::rows::{CheckpointRow, Fault, ItemRow, MAX_ROW, Meter, RowReader, Wanted, WriteRow, too_large};
+
 /// Idle connections that are kept.
-const IDLE: usize = 4;
+const MAX_IDLE: usize = 4;
 /// Length of a read before it ends and goes on as another one: less than half of what a writer may notice.
 const MAX_MOMENT: Duration = Duration::from_millis(40);
 /// Rows and bytes of a read.
 const MAX_ROWS: usize = 256;
 const MAX_BYTES: usize = 16 << 20;
-/// Bytes of a row that is read.
-const MAX_ROW: i64 = 64 << 20;
 /// Index entries that are counted in a read.
 const MAX_COUNTED: u64 = 20_000;
+
+/// The first value in an index that is no text.
+const FIRST_BYTES: [u8; 0] = [];
 
 /// What the tables have at least.
 const CHECKPOINTS: [&str; 7] = [
@@ -46,25 +49,6 @@ const WRITES: [&str; 8] = [
     "value",
 ];
 
-/// A failure within this module.
-#[derive(Debug)]
-pub(super) enum Fault {
-    Sql(rusqlite::Error),
-    Storage(StorageError),
-}
-
-impl From<rusqlite::Error> for Fault {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sql(error)
-    }
-}
-
-impl From<StorageError> for Fault {
-    fn from(error: StorageError) -> Self {
-        Self::Storage(error)
-    }
-}
-
 fn refused(path: &Path, cause: impl Into<String>, remedy: &str) -> StorageError {
     StorageError::Backend {
         what: format!("opening the LangGraph database ({})", path.display()),
@@ -76,8 +60,8 @@ fn refused(path: &Path, cause: impl Into<String>, remedy: &str) -> StorageError 
 impl Fault {
     pub(super) fn worded(self, what: &str, path: &Path) -> StorageError {
         let error = match self {
-            Self::Storage(error) => return error,
             Self::Sql(error) => error,
+            other => return other.elsewhere(what),
         };
         let remedy = match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt) => {
@@ -177,6 +161,7 @@ struct Reading {
 pub(super) struct DbFile {
     pub(super) path: PathBuf,
     idle: Mutex<Vec<Reading>>,
+    pub(super) meter: Meter,
     /// Says that the program has stored something.
     watcher: Mutex<Option<Reading>>,
 }
@@ -217,6 +202,7 @@ impl DbFile {
         let file = Self {
             path: path.to_owned(),
             idle: Mutex::default(),
+            meter: Meter::default(),
             watcher: Mutex::default(),
         };
         file.read("opening the LangGraph database", |tables| {
@@ -244,7 +230,7 @@ impl DbFile {
             Ok(Reading { conn, fixed: None })
         };
         match open() {
-            Err(fault) if fault.is_refusal() && path.is_file() => {
+            Err(fault) if (fault.is_refusal() || self.lacks_index(&fault)) && path.is_file() => {
                 if beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0) {
                     let cause = format!(
                         "the newest commits are in {}, which cannot be read where nothing may be written",
@@ -266,6 +252,14 @@ impl DbFile {
         }
     }
 
+    /// Returns whether the file that SQLite keeps beside a log, to find commits in it, could not be made or opened: it says so
+    /// in this way after it has tried for a while.
+    fn lacks_index(&self, fault: &Fault) -> bool {
+        let Fault::Sql(error) = fault else { return false };
+        error.sqlite_error_code() == Some(ErrorCode::FileLockingProtocolFailed)
+            && !beside(&self.path, "-shm").is_file()
+    }
+
     fn is_good(&self, reading: &Reading) -> bool {
         match reading.fixed {
             None => true,
@@ -277,7 +271,7 @@ impl DbFile {
     pub(super) fn read<T>(
         &self,
         what: &str,
-        operation: impl Fn(&Tables<'_>) -> Result<T, Fault>,
+        operation: impl Fn(&FileRows<'_>) -> Result<T, Fault>,
     ) -> Result<T, StorageError> {
         let once = || -> Result<(T, bool), Fault> {
             let idle = std::iter::from_fn(|| self.idle.lock().pop()).find(|reading| self.is_good(reading));
@@ -285,7 +279,7 @@ impl DbFile {
                 Some(reading) => reading,
                 None => self.connect()?,
             };
-            let done = operation(&Tables::of(&reading.conn)?);
+            let done = operation(&FileRows::of(&reading.conn, &self.meter)?);
             // What changed while it was read as unchanging may have been read by halves.
             let good = self.is_good(&reading);
             let done = match done {
@@ -294,7 +288,7 @@ impl DbFile {
                 Err(fault) => return Err(fault),
             };
             let mut idle = self.idle.lock();
-            if good && idle.len() < IDLE {
+            if good && idle.len() < MAX_IDLE {
                 idle.push(reading);
             }
             Ok(done)
@@ -307,9 +301,9 @@ impl DbFile {
     }
 
     /// Reads once more, over a connection of its own.
-    fn read_open<T>(&self, operation: impl Fn(&Tables<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn read_open<T>(&self, operation: impl Fn(&FileRows<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let reading = self.connect()?;
-        operation(&Tables::of(&reading.conn)?)
+        operation(&FileRows::of(&reading.conn, &self.meter)?)
     }
 
     /// Returns a number that changes when the program has stored something.
@@ -395,34 +389,11 @@ pub(super) fn is_one(path: &Path) -> bool {
     begins.is_ok() && &header == b"SQLite format 3\0" && DbFile::open(path).is_ok()
 }
 
-/// A row of a checkpoint.
-#[derive(Debug)]
-pub(super) struct CheckpointRow {
-    pub(super) ns: String,
-    pub(super) id: String,
-    pub(super) parent: Option<String>,
-    pub(super) kind: String,
-    /// The checkpoint, or why it cannot be read.
-    pub(super) checkpoint: Result<Vec<u8>, String>,
-    pub(super) metadata: Option<Result<Vec<u8>, String>>,
-}
-
-/// A row of a write.
-#[derive(Debug)]
-pub(super) struct WriteRow {
-    pub(super) task: String,
-    pub(super) path: String,
-    pub(super) idx: i64,
-    pub(super) channel: String,
-    pub(super) kind: String,
-    /// `None` when it was not asked for.
-    pub(super) value: Option<Result<Vec<u8>, String>>,
-}
-
 /// The tables during one operation.
-pub(super) struct Tables<'a> {
+pub(super) struct FileRows<'a> {
     conn: &'a Connection,
     has_paths: bool,
+    meter: &'a Meter,
 }
 
 fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
@@ -444,9 +415,7 @@ fn bytes(
     let length: i64 = row.get::<_, Option<i64>>(length)?.unwrap_or(0);
     Ok(match row.get_ref(column)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes.to_vec()),
-        ValueRef::Null if length > MAX_ROW => Err(format!(
-            "its {what} has {length} bytes, more than the {MAX_ROW} that are read"
-        )),
+        ValueRef::Null if length > MAX_ROW => Err(too_large(what, length)),
         other => Err(format!("its {what} is {}, where bytes are stored", named(other))),
     })
 }
@@ -477,15 +446,21 @@ impl Moment {
     }
 }
 
-impl<'a> Tables<'a> {
-    fn of(conn: &'a Connection) -> Result<Self, Fault> {
+impl<'a> FileRows<'a> {
+    fn of(conn: &'a Connection, meter: &'a Meter) -> Result<Self, Fault> {
         let found = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('writes') WHERE name = 'task_path')";
         let has_paths = conn.prepare_cached(found)?.query_row([], |row| row.get(0))?;
-        Ok(Self { conn, has_paths })
+        meter.note(1);
+        Ok(Self {
+            conn,
+            has_paths,
+            meter,
+        })
     }
 
     fn one_text(&self, sql: &str, params: impl rusqlite::Params) -> Result<Option<String>, Fault> {
         let mut statement = self.conn.prepare_cached(sql)?;
+        self.meter.note(1);
         let found = statement.query_row(params, |row| match row.get_ref(0)? {
             ValueRef::Text(text) => Ok(Some(String::from_utf8_lossy(text).into_owned())),
             _ => Ok(None),
@@ -494,7 +469,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Returns the thread that follows one in the order of ids.
-    pub(super) fn thread_after(&self, thread: &str, inclusive: bool) -> Result<Option<String>, Fault> {
+    fn thread_after(&self, thread: &str, inclusive: bool) -> Result<Option<String>, Fault> {
         // Other types than text sort elsewhere, and are nobody's thread.
         let sql = match inclusive {
             true => "SELECT thread_id FROM checkpoints WHERE thread_id >= ?1 ORDER BY thread_id LIMIT 1",
@@ -504,7 +479,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Returns the namespace of a thread that follows one.
-    pub(super) fn ns_after(&self, thread: &str, ns: Option<&str>) -> Result<Option<String>, Fault> {
+    fn ns_after(&self, thread: &str, ns: Option<&str>) -> Result<Option<String>, Fault> {
         match ns {
             None => self.one_text(
                 "SELECT checkpoint_ns FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns >= '' \
@@ -519,8 +494,92 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Returns the newest checkpoint of a namespace: the one with the greatest id.
-    pub(super) fn newest(&self, thread: &str, ns: &str) -> Result<Option<String>, Fault> {
+    /// Reads what tasks of a checkpoint stored, with the values or without.
+    fn writes_of(&self, thread: &str, ns: &str, id: &str, with_values: bool) -> Result<Vec<WriteRow>, Fault> {
+        let path = if self.has_paths { "task_path" } else { "''" };
+        let value = match with_values {
+            true => "length(value), CASE WHEN length(value) > ?4 THEN NULL ELSE value END",
+            false => "0, NULL",
+        };
+        let sql = format!(
+            "SELECT task_id, {path}, idx, channel, type, {value} FROM writes WHERE thread_id = ?1 AND checkpoint_ns = ?2 \
+             AND checkpoint_id = ?3 AND ?4 > 0 AND typeof(task_id) = 'text' AND typeof(idx) = 'integer' \
+             AND (task_id, idx) > (?5, ?6) ORDER BY task_id, idx"
+        );
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let (mut found, mut last) = (Vec::<WriteRow>::new(), (String::new(), i64::MIN));
+        loop {
+            let mut rows = statement.query(params![thread, ns, id, MAX_ROW, last.0, last.1])?;
+            let mut moment = Moment::begin();
+            let (mut more, before) = (false, found.len());
+            while let Some(row) = rows.next()? {
+                let read = write_row(row, with_values)?;
+                let bytes = read.value.iter().flatten().map(Vec::len).sum();
+                last = (read.task.clone(), read.idx);
+                found.push(read);
+                if moment.is_over(bytes) {
+                    more = true;
+                    break;
+                }
+            }
+            self.meter.note(found.len() - before);
+            if !more {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+/// A file has a checkpoint with its values in one row, which is read whole.
+impl RowReader for FileRows<'_> {
+    fn threads_after(
+        &self,
+        thread: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<(String, Option<String>)>, Fault> {
+        let mut found: Vec<(String, Option<String>)> = Vec::new();
+        while found.len() < limit {
+            let next = match (found.last(), thread) {
+                (Some((last, _)), _) => self.thread_after(last, false)?,
+                (None, Some(thread)) => self.thread_after(thread, false)?,
+                (None, None) => self.thread_after("", true)?,
+            };
+            let Some(next) = next else { break };
+            let newest = self.newest(&next, "")?;
+            found.push((next, newest));
+        }
+        Ok(found)
+    }
+
+    fn namespaces_after(&self, thread: &str, ns: Option<&str>, limit: usize) -> Result<Vec<String>, Fault> {
+        let mut found: Vec<String> = Vec::new();
+        while found.len() < limit {
+            let last = found.last().map(String::as_str).or(ns);
+            let Some(next) = self.ns_after(thread, last)? else {
+                break;
+            };
+            found.push(next);
+        }
+        Ok(found)
+    }
+
+    fn has_namespace(&self, thread: &str, begins: &str) -> Result<bool, Fault> {
+        let next = self.ns_after(thread, Some(begins))?;
+        Ok(next.is_some_and(|ns| ns.starts_with(begins)))
+    }
+
+    fn writes(
+        &self,
+        thread: &str,
+        ns: &str,
+        ids: &[&str],
+        with_values: bool,
+    ) -> Result<Vec<Vec<WriteRow>>, Fault> {
+        let each = ids.iter().map(|id| self.writes_of(thread, ns, id, with_values));
+        each.collect()
+    }
+
+    fn newest(&self, thread: &str, ns: &str) -> Result<Option<String>, Fault> {
         self.one_text(
             "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = ?2 \
              ORDER BY checkpoint_id DESC LIMIT 1",
@@ -528,8 +587,7 @@ impl<'a> Tables<'a> {
         )
     }
 
-    /// Returns the checkpoint with the smallest id.
-    pub(super) fn oldest(&self, thread: &str, ns: &str) -> Result<Option<String>, Fault> {
+    fn oldest(&self, thread: &str, ns: &str) -> Result<Option<String>, Fault> {
         self.one_text(
             "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = ?2 \
              ORDER BY checkpoint_id LIMIT 1",
@@ -537,8 +595,7 @@ impl<'a> Tables<'a> {
         )
     }
 
-    /// Counts the checkpoints of a namespace.
-    pub(super) fn count(&self, thread: &str, ns: &str) -> Result<u64, Fault> {
+    fn count(&self, thread: &str, ns: &str) -> Result<u64, Fault> {
         let mut statement = self.conn.prepare_cached(
             "SELECT count(*), max(checkpoint_id) FROM (SELECT checkpoint_id FROM checkpoints WHERE thread_id = ?1 \
              AND checkpoint_ns = ?2 AND checkpoint_id > ?3 ORDER BY checkpoint_id LIMIT ?4)",
@@ -549,6 +606,7 @@ impl<'a> Tables<'a> {
                 .query_row(params![thread, ns, last, MAX_COUNTED.cast_signed()], |row| {
                     Ok((row.get::<_, i64>(0)?.cast_unsigned(), text(row, 1)?))
                 })?;
+            self.meter.note(count as usize);
             total += count;
             if count < MAX_COUNTED {
                 return Ok(total);
@@ -557,31 +615,40 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Returns ids of a namespace, the newest first, at most `limit`.
-    pub(super) fn ids(
-        &self,
-        thread: &str,
-        ns: &str,
-        before: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<String>, Fault> {
+    fn ids(&self, thread: &str, ns: &str, before: Option<&str>, limit: usize) -> Result<Vec<String>, Fault> {
+        // Text stands before bytes in an index: without a limit the newest is below the first of those.
         let mut statement = self.conn.prepare_cached(
             "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = ?2 \
-             AND (?3 IS NULL OR checkpoint_id < ?3) AND typeof(checkpoint_id) = 'text' \
-             ORDER BY checkpoint_id DESC LIMIT ?4",
+             AND checkpoint_id >= '' AND checkpoint_id < ?3 ORDER BY checkpoint_id DESC LIMIT ?4",
         )?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = statement.query_map(params![thread, ns, before, limit], |row| text(row, 0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let mut found: Vec<String> = Vec::new();
+        loop {
+            let left = limit.saturating_sub(found.len()).min(MAX_COUNTED as usize);
+            let last = found.last().map(String::as_str).or(before);
+            let below: &dyn ToSql = match &last {
+                Some(last) => last,
+                None => &FIRST_BYTES,
+            };
+            let page = i64::try_from(left).unwrap_or(i64::MAX);
+            let rows = statement.query_map(params![thread, ns, below, page], |row| text(row, 0))?;
+            let known = found.len();
+            for id in rows {
+                found.push(id?);
+            }
+            self.meter.note(found.len() - known);
+            if found.len() - known < left || left == 0 {
+                return Ok(found);
+            }
+        }
     }
 
-    /// Reads rows of a namespace from one id back, as many as one short read gives; `below` without its own row.
-    pub(super) fn checkpoints(
+    fn checkpoints(
         &self,
         thread: &str,
         ns: &str,
         below: Option<&str>,
         limit: usize,
+        _: Wanted<'_>,
     ) -> Result<Vec<CheckpointRow>, Fault> {
         let sql = format!(
             "{} AND (?4 IS NULL OR checkpoint_id < ?4) ORDER BY checkpoint_id DESC LIMIT ?5",
@@ -599,31 +666,26 @@ impl<'a> Tables<'a> {
                 break;
             }
         }
+        self.meter.note(found.len());
         Ok(found)
     }
 
-    /// Reads one row.
-    pub(super) fn checkpoint(
+    fn checkpoint(
         &self,
         thread: &str,
         ns: &str,
         id: &str,
+        _: Wanted<'_>,
     ) -> Result<Option<CheckpointRow>, Fault> {
         let sql = format!("{} AND checkpoint_id = ?4", select_checkpoint());
         let mut statement = self.conn.prepare_cached(&sql)?;
+        self.meter.note(1);
         Ok(statement
             .query_row(params![thread, ns, MAX_ROW, id], checkpoint_row)
             .optional()?)
     }
 
-    /// Reads rows that follow an id, in the order of ids.
-    pub(super) fn following(
-        &self,
-        thread: &str,
-        ns: &str,
-        id: &str,
-        limit: usize,
-    ) -> Result<Vec<CheckpointRow>, Fault> {
+    fn following(&self, thread: &str, ns: &str, id: &str, limit: usize) -> Result<Vec<CheckpointRow>, Fault> {
         let sql = format!(
             "{} AND checkpoint_id > ?4 ORDER BY checkpoint_id LIMIT ?5",
             select_checkpoint()
@@ -631,65 +693,35 @@ impl<'a> Tables<'a> {
         let mut statement = self.conn.prepare_cached(&sql)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = statement.query_map(params![thread, ns, MAX_ROW, id, limit], checkpoint_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let found = rows.collect::<Result<Vec<_>, _>>()?;
+        self.meter.note(found.len());
+        Ok(found)
     }
 
-    /// Reads what tasks of a checkpoint stored, with the values or without.
-    pub(super) fn writes(
-        &self,
-        thread: &str,
-        ns: &str,
-        id: &str,
-        with_values: bool,
-    ) -> Result<Vec<WriteRow>, Fault> {
-        let path = if self.has_paths { "task_path" } else { "''" };
-        let value = match with_values {
-            true => "length(value), CASE WHEN length(value) > ?4 THEN NULL ELSE value END",
-            false => "0, NULL",
-        };
-        let sql = format!(
-            "SELECT task_id, {path}, idx, channel, type, {value} FROM writes WHERE thread_id = ?1 AND checkpoint_ns = ?2 \
-             AND checkpoint_id = ?3 AND ?4 > 0 AND typeof(task_id) = 'text' AND typeof(idx) = 'integer' \
-             AND (task_id, idx) > (?5, ?6) ORDER BY task_id, idx"
-        );
-        let mut statement = self.conn.prepare_cached(&sql)?;
-        let (mut found, mut last) = (Vec::<WriteRow>::new(), (String::new(), i64::MIN));
-        loop {
-            let mut rows = statement.query(params![thread, ns, id, MAX_ROW, last.0, last.1])?;
-            let mut moment = Moment::begin();
-            let mut more = false;
-            while let Some(row) = rows.next()? {
-                let read = write_row(row, with_values)?;
-                let bytes = read.value.iter().flatten().map(Vec::len).sum();
-                last = (read.task.clone(), read.idx);
-                found.push(read);
-                if moment.is_over(bytes) {
-                    more = true;
-                    break;
-                }
-            }
-            if !more {
-                return Ok(found);
-            }
-        }
-    }
-
-    /// Names rows that are nobody's, because an id in them is no text.
-    pub(super) fn strange(&self) -> Result<Vec<String>, Fault> {
+    fn strange(&self) -> Result<Vec<String>, Fault> {
         let mut found = Vec::new();
         // In an index other types stand before and after all text.
         for table in ["checkpoints", "writes"] {
-            let first = format!("SELECT count(*) FROM {table} WHERE thread_id < '' OR thread_id >= x''");
-            let count: i64 = self.conn.query_row(&first, [], |row| row.get(0))?;
+            let many = MAX_COUNTED.cast_signed();
+            let count = |condition: &str| {
+                let sql =
+                    format!("SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {condition} LIMIT {many})");
+                let count = self.conn.query_row(&sql, [], |row| row.get::<_, i64>(0))?;
+                self.meter.note(usize::try_from(count).unwrap_or(0));
+                Ok::<_, Fault>(count)
+            };
+            let count = count("thread_id < ''")? + count("thread_id >= x''")?;
+            let more = if count >= many { " or more" } else { "" };
             if count > 0 {
-                found.push(format!("{count} rows of {table}: their thread_id is no text"));
+                found.push(format!(
+                    "{count}{more} rows of {table}: their thread_id is no text"
+                ));
             }
         }
         Ok(found)
     }
 
-    /// Returns the checkpoints of a thread's outermost graph with a task that asked something.
-    pub(super) fn asked(&self, thread: &str) -> Result<Vec<String>, Fault> {
+    fn asked(&self, thread: &str) -> Result<Vec<String>, Fault> {
         let mut statement = self.conn.prepare_cached(
             "SELECT checkpoint_id, task_id, idx, channel FROM writes WHERE thread_id = ?1 AND checkpoint_ns = '' \
              AND typeof(task_id) = 'text' AND typeof(idx) = 'integer' \
@@ -707,10 +739,59 @@ impl<'a> Tables<'a> {
                     found.push(last.0.clone());
                 }
             }
+            self.meter.note(count);
             if count < MAX_ROWS {
                 return Ok(found);
             }
         }
+    }
+
+    fn items_after(&self, last: Option<(&str, &str)>) -> Result<Option<Vec<ItemRow>>, Fault> {
+        let table = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'store' AND type = 'table' \
+                     AND upper(ltrim(sql)) LIKE 'CREATE TABLE%'), EXISTS (SELECT 1 FROM pragma_table_info('store') \
+                     WHERE name = 'expires_at')";
+        let (is_there, expire): (bool, bool) = self
+            .conn
+            .prepare_cached(table)?
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if !is_there {
+            return Ok(None);
+        }
+        let ms =
+            |column: &str| format!("CAST(round((julianday({column}) - 2440587.5) * 86400000.0) AS INTEGER)");
+        let sql = format!(
+            "SELECT prefix, key, length(value), CASE WHEN length(value) > ?3 THEN NULL ELSE value END, {}, {}, {} FROM store \
+             WHERE typeof(prefix) = 'text' AND typeof(key) = 'text' AND (prefix, key) > (?1, ?2) ORDER BY prefix, key",
+            ms("created_at"),
+            ms("updated_at"),
+            if expire {
+                ms("expires_at")
+            } else {
+                "NULL".to_owned()
+            }
+        );
+        let (prefix, key) = last.unwrap_or_default();
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![prefix, key, MAX_ROW])?;
+        let (mut found, mut moment) = (Vec::new(), Moment::begin());
+        while let Some(row) = rows.next()? {
+            let time = |column: usize| row.get::<_, Option<i64>>(column);
+            let value = bytes(row, 3, 2, "value")?;
+            let size = value.as_ref().map_or(0, Vec::len);
+            found.push(ItemRow {
+                prefix: text(row, 0)?,
+                key: text(row, 1)?,
+                value,
+                created: time(4)?.unwrap_or(0),
+                updated: time(5)?.unwrap_or(0),
+                expires: time(6)?,
+            });
+            if moment.is_over(size) {
+                break;
+            }
+        }
+        self.meter.note(found.len());
+        Ok(Some(found))
     }
 }
 
@@ -733,6 +814,8 @@ fn checkpoint_row(row: &Row<'_>) -> rusqlite::Result<CheckpointRow> {
         kind: text(row, 3)?,
         checkpoint: bytes(row, 5, 4, "checkpoint")?,
         metadata,
+        blobs: Vec::new(),
+        sends: Vec::new(),
     })
 }
 

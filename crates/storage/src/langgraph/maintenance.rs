@@ -10,7 +10,9 @@ use superstep::{ThreadId, Value};
 use super::LanggraphSaver;
 use super::classes::CLASS;
 use super::record::DAMAGE;
+use super::rows::Wanted;
 use super::view::ThreadView;
+use crate::base::blocking;
 
 /// Pieces of damage that are named one by one.
 const MAX_NAMED: usize = 1000;
@@ -62,15 +64,17 @@ fn unreadable(value: &Value) -> Option<String> {
 impl LanggraphSaver {
     async fn all_threads(&self) -> Result<Vec<ThreadId>, StorageError> {
         self.read("reading the list of threads", |_, tables| {
-            let mut found: Vec<ThreadId> = Vec::new();
-            let mut at = tables.thread_after("", true)?;
-            while let Some(thread) = at {
-                at = tables.thread_after(&thread, false)?;
-                found.push(thread.into());
-            }
-            Ok(found)
+            Ok(super::all_threads(tables)?
+                .into_iter()
+                .map(|(thread, _)| thread.into())
+                .collect())
         })
         .await
+    }
+
+    async fn size(&self) -> Result<u64, StorageError> {
+        let inner = self.inner.clone();
+        blocking("measuring the database", move || inner.source.size()).await
     }
 
     async fn sizes(&self, thread: &ThreadId) -> Result<Vec<CheckpointUsage>, StorageError> {
@@ -82,7 +86,7 @@ impl LanggraphSaver {
             };
             let mut all = Vec::new();
             for ns in view.namespaces()? {
-                view.walk(&ns, &ListQuery::new(), true, |loaded| {
+                view.walk(&ns, &ListQuery::new(), Wanted::All, |loaded| {
                     all.push(loaded.usage());
                     Ok(true)
                 })?;
@@ -102,7 +106,7 @@ impl Maintenance for LanggraphSaver {
 
     async fn usage(&self) -> Result<Usage, StorageError> {
         let mut usage = Usage {
-            bytes: self.path().metadata().map_or(0, |file| file.len()),
+            bytes: self.size().await?,
             ..Usage::default()
         };
         for thread in self.all_threads().await? {
@@ -125,10 +129,10 @@ impl Maintenance for LanggraphSaver {
             let view = ThreadView { tables, thread: &of };
             let mut sums = KeySums::default();
             for ns in view.namespaces()? {
-                view.walk(&ns, &ListQuery::new(), false, |loaded| {
-                    for (key, bytes) in loaded.sizes() {
-                        // Every checkpoint has its values whole.
-                        sums.add(key, bytes, bytes);
+                view.walk(&ns, &ListQuery::new(), Wanted::Structure, |loaded| {
+                    for (key, bytes, is_new) in loaded.sizes() {
+                        // A file has the values of every checkpoint whole, a server those that were written.
+                        sums.add(key, if is_new { bytes } else { 0 }, bytes);
                     }
                     Ok(true)
                 })?;
@@ -164,7 +168,7 @@ impl Maintenance for LanggraphSaver {
                 let view = ThreadView { tables, thread: &of };
                 let (mut count, mut damage) = (0, Vec::new());
                 for ns in view.namespaces()? {
-                    view.walk(&ns, &ListQuery::new(), true, |loaded| {
+                    view.walk(&ns, &ListQuery::new(), Wanted::All, |loaded| {
                         count += 1;
                         note_damage(&view.tuple(loaded)?, &mut damage);
                         Ok(true)

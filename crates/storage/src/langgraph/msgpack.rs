@@ -405,7 +405,7 @@ mod tests {
             ),
             (2, fields.clone(), json!({"$class": "shop.Policy", "limit": 5})),
             (4, fields.clone(), json!({"$class": "shop.Policy", "limit": 5})),
-            (5, fields.clone(), json!({"$class": "shop.Policy", "limit": 5})),
+            (5, fields, json!({"$class": "shop.Policy", "limit": 5})),
         ] {
             let bytes = ext(code, &list(&[&module, &class, &argument]));
             assert_eq!(decode(&bytes), Ok(expected), "{code}");

@@ -1,5 +1,4 @@
-//! Opening a file by its address, with a store that holds nothing: what a LangGraph program remembers across threads is not
-//! in its database of checkpoints.
+//! Opening a database by its address.
 
 use std::sync::Arc;
 
@@ -7,9 +6,10 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use superstep::Store;
 use superstep::checkpoint::StorageError;
-use superstep::store::{StoreAnswer, StoreConfig, StoreError, StoreOp};
+use superstep::store::StoreConfig;
 
 use super::LanggraphSaver;
+use super::items::ForeignStore;
 use crate::base::{Address, OPENING, OpenMode, Opened, Stores, blocking};
 
 pub(crate) fn open(
@@ -18,33 +18,40 @@ pub(crate) fn open(
     _: OpenMode,
 ) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
     Box::pin(async move {
-        let saver = blocking(OPENING, move || LanggraphSaver::open(&address.path)).await?;
+        let saver = match address.path() {
+            Some(path) => {
+                let path = path.to_owned();
+                blocking(OPENING, move || LanggraphSaver::open(&path)).await?
+            }
+            None => on_server(&address.url).await?,
+        };
         Opened::of(saver, config).await.map(Some)
     })
 }
 
-/// The long-term memory of a place that has none.
-#[derive(Debug)]
-struct NoMemory(StorageError);
+/// Returns the address of the server behind `langgraph:`.
+pub(crate) fn server_of(url: &str) -> Option<&str> {
+    let rest = url.strip_prefix("langgraph:")?;
+    rest.contains("://").then_some(rest)
+}
 
-#[async_trait]
-impl Store for NoMemory {
-    async fn batch(&self, _: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
-        Err(self.0.clone().into())
-    }
+#[cfg(feature = "postgres")]
+async fn on_server(url: &str) -> Result<LanggraphSaver, StorageError> {
+    LanggraphSaver::connect(server_of(url).unwrap_or(url)).await
+}
 
-    async fn sweep(&self) -> Result<u64, StoreError> {
-        Ok(0)
-    }
+#[cfg(not(feature = "postgres"))]
+async fn on_server(url: &str) -> Result<LanggraphSaver, StorageError> {
+    Err(StorageError::Backend {
+        what: format!("opening storage {:?}", crate::base::shown(url)),
+        cause: "this program was built without PostgreSQL".to_owned(),
+        remedy: "Build superstep-storage with its feature `postgres`".to_owned(),
+    })
 }
 
 #[async_trait]
 impl Stores for LanggraphSaver {
-    async fn with_config(&self, _: StoreConfig) -> Result<Arc<dyn Store>, StorageError> {
-        Ok(Arc::new(NoMemory(StorageError::Backend {
-            what: format!("reading long-term memory ({})", self.path().display()),
-            cause: "LangGraph keeps it elsewhere than its checkpoints".to_owned(),
-            remedy: "Only threads can be read here".to_owned(),
-        })))
+    async fn with_config(&self, config: StoreConfig) -> Result<Arc<dyn Store>, StorageError> {
+        Ok(Arc::new(ForeignStore::new(self.clone(), config)))
     }
 }

@@ -6,9 +6,12 @@ use superstep::checkpoint::{ChannelVersions, Metadata, Source, VersionsSeen};
 use superstep::value::Object;
 use superstep::{Name, Value};
 
+use super::cipher::encrypted;
 use super::classes::unreadable;
 use super::encoded;
 use super::msgpack;
+use super::rows::Blob;
+use super::tasks::packet;
 
 /// The key of metadata that says what of a checkpoint cannot be read.
 pub(super) const DAMAGE: &str = "damage";
@@ -22,6 +25,8 @@ enum Part {
     /// Bytes of the checkpoint, from one place to another.
     Msgpack(usize, usize),
     Json(serde_json::Value),
+    /// Stored beside the checkpoint.
+    Beside(Blob),
 }
 
 /// Stored checkpoint, its values still encoded.
@@ -32,10 +37,14 @@ pub(super) struct Record {
     /// 1 and 2 of before 2025, 4 of later ones.
     pub(super) format: i64,
     values: Vec<(Name, Part)>,
+    /// Values of channels that only trigger nodes.
+    triggers: Vec<(Name, Part)>,
     packets: Vec<Part>,
     pub(super) versions: BTreeMap<Name, u64>,
     pub(super) seen: BTreeMap<Name, BTreeMap<Name, u64>>,
     pub(super) updated: Option<Vec<Name>>,
+    /// Its versions are plain numbers.
+    is_numbered: bool,
     /// What cannot be read of it.
     pub(super) damage: Option<String>,
 }
@@ -47,13 +56,68 @@ impl Record {
         let read = match kind {
             "msgpack" => record.read_msgpack(&bytes),
             "json" => encoded::parse(&bytes).and_then(|json| record.read_json(json)),
-            _ if kind.contains('+') => Err(format!("it is encrypted ({kind})")),
+            _ if kind.contains('+') => Err(encrypted(kind)),
             "pickle" => Err("it is pickled, which is never followed".to_owned()),
             other => Err(format!("its encoding {other:?} is not known")),
         };
         record.damage = read.err();
         record.bytes = bytes;
+        record.take_packets();
         record
+    }
+
+    /// Adds values that are stored beside the checkpoint, and packets that its parent's tasks stored for it.
+    pub(super) fn add_blobs(&mut self, blobs: Vec<Blob>, sends: Vec<Blob>) {
+        // What is stored in both places is what is beside it, as for the library.
+        self.values
+            .retain(|(name, _)| blobs.iter().all(|blob| blob.channel != *name));
+        let beside = blobs
+            .into_iter()
+            .map(|blob| (blob.channel.clone(), Part::Beside(blob)));
+        self.values.extend(beside);
+        self.take_packets();
+        if self.packets.is_empty() {
+            self.packets = sends.into_iter().map(Part::Beside).collect();
+        }
+    }
+
+    /// Takes the packets apart, where they are the value of a channel.
+    fn take_packets(&mut self) {
+        let found = self.values.iter().find(|(name, _)| &**name == PACKETS);
+        let (true, Some((_, part))) = (self.packets.is_empty(), found) else {
+            return;
+        };
+        self.packets = match part {
+            Part::Msgpack(start, end) => {
+                let base = self.bytes.as_ptr().addr();
+                let items = self.bytes.get(*start..*end).map(msgpack::items);
+                let items = items.and_then(Result::ok).unwrap_or_default().into_iter();
+                let place = |item: &[u8]| item.as_ptr().addr() - base;
+                items
+                    .map(|item| Part::Msgpack(place(item), place(item) + item.len()))
+                    .collect()
+            }
+            Part::Json(serde_json::Value::Array(items)) => items.iter().cloned().map(Part::Json).collect(),
+            Part::Json(_) => Vec::new(),
+            Part::Beside(blob) => match (&*blob.kind, &blob.bytes) {
+                ("msgpack", Some(Ok(bytes))) => {
+                    let items = msgpack::items(bytes).unwrap_or_default().into_iter();
+                    let part = |item: &[u8]| {
+                        Part::Beside(Blob {
+                            size: item.len() as u64,
+                            bytes: Some(Ok(item.into())),
+                            ..blob.clone()
+                        })
+                    };
+                    items.map(part).collect()
+                }
+                ("json", Some(Ok(bytes))) => match encoded::parse(bytes) {
+                    Ok(serde_json::Value::Array(items)) => items.into_iter().map(Part::Json).collect(),
+                    _ => Vec::new(),
+                },
+                _ => Vec::new(),
+            },
+        };
     }
 
     /// Creates the record of a row in which a column holds something else than a checkpoint.
@@ -81,13 +145,6 @@ impl Record {
         if let Some(sends) = raw.get("pending_sends").filter(|value| !msgpack::is_null(value)) {
             self.packets = msgpack::items(sends)?.into_iter().map(part).collect();
         }
-        if self.packets.is_empty()
-            && let Some((_, Part::Msgpack(start, end))) =
-                self.values.iter().find(|(name, _)| &**name == PACKETS)
-            && let Ok(items) = msgpack::items(&bytes[*start..*end])
-        {
-            self.packets = items.into_iter().map(part).collect();
-        }
         let small = |key: &str| {
             raw.get(key)
                 .map_or(Ok(Value::Null), |value| msgpack::decode(value))
@@ -113,12 +170,6 @@ impl Record {
         if let Some(serde_json::Value::Array(sends)) = object.remove("pending_sends") {
             self.packets = sends.into_iter().map(Part::Json).collect();
         }
-        if self.packets.is_empty()
-            && let Some((_, Part::Json(serde_json::Value::Array(items)))) =
-                self.values.iter().find(|(name, _)| &**name == PACKETS)
-        {
-            self.packets = items.iter().cloned().map(Part::Json).collect();
-        }
         let small = |key: &str| object.get(key).map_or(Value::Null, encoded::of_json);
         self.fill(
             &small("v"),
@@ -142,6 +193,7 @@ impl Record {
         let ranks = Ranks::of(versions, seen);
         let empty = Object::new();
         let versions = versions.as_object().unwrap_or(&empty);
+        self.is_numbered = versions.iter().all(|(_, version)| version.as_u64().is_some());
         self.versions = versions
             .iter()
             .map(|(name, version)| (name.clone(), ranks.number(version)))
@@ -162,6 +214,11 @@ impl Record {
         }
     }
 
+    /// Returns whether a saver of JavaScript has stored it: for those versions are numbers still.
+    pub(super) fn is_javascript(&self) -> bool {
+        self.format >= 4 && self.is_numbered
+    }
+
     fn part(&self, part: &Part) -> Value {
         match part {
             Part::Msgpack(start, end) => match self.bytes.get(*start..*end) {
@@ -169,6 +226,11 @@ impl Record {
                 None => unreadable("it is outside of its checkpoint"),
             },
             Part::Json(json) => encoded::of_json(json),
+            Part::Beside(blob) => match &blob.bytes {
+                Some(Ok(bytes)) => encoded::decode(&blob.kind, bytes),
+                Some(Err(reason)) => unreadable(reason.clone()),
+                None => unreadable("it was not read"),
+            },
         }
     }
 
@@ -177,9 +239,15 @@ impl Record {
         self.values.iter().map(|(name, _)| name)
     }
 
-    /// Leaves out the values of channels.
+    /// Takes the values of channels that only trigger nodes out of those that are shown.
     pub(super) fn leave_out(&mut self, channels: &[Name]) {
-        self.values.retain(|(name, _)| !channels.contains(name));
+        let all = std::mem::take(&mut self.values).into_iter();
+        (self.triggers, self.values) = all.partition(|(name, _)| channels.contains(name));
+    }
+
+    /// Decodes the values of channels that only trigger nodes.
+    pub(super) fn triggers(&self) -> impl Iterator<Item = (&Name, Value)> {
+        self.triggers.iter().map(|(name, part)| (name, self.part(part)))
     }
 
     /// Returns the bytes of the whole record.
@@ -187,11 +255,12 @@ impl Record {
         self.bytes.len()
     }
 
-    /// Returns the bytes of each value.
-    pub(super) fn sizes(&self) -> impl Iterator<Item = (&Name, u64)> {
+    /// Returns the bytes of each value, and whether it is stored beside the checkpoint.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = (&Name, u64, bool)> {
         self.values.iter().map(|(name, part)| match part {
-            Part::Msgpack(start, end) => (name, (end - start) as u64),
-            Part::Json(json) => (name, json.to_string().len() as u64),
+            Part::Msgpack(start, end) => (name, (end - start) as u64, false),
+            Part::Json(json) => (name, json.to_string().len() as u64, false),
+            Part::Beside(blob) => (name, blob.size, true),
         })
     }
 
@@ -203,12 +272,15 @@ impl Record {
     /// Decodes the value of a channel.
     pub(super) fn value(&self, channel: &str) -> Option<Value> {
         let (_, part) = self.values.iter().find(|(name, _)| **name == *channel)?;
-        Some(self.part(part))
+        Some(match (self.part(part), channel) {
+            (Value::Array(packets), PACKETS) => Value::Array(packets.iter().cloned().map(packet).collect()),
+            (value, _) => value,
+        })
     }
 
     /// Decodes the packets of the step that begins here.
     pub(super) fn packets(&self) -> impl Iterator<Item = Value> {
-        self.packets.iter().map(|part| self.part(part))
+        self.packets.iter().map(|part| packet(self.part(part)))
     }
 
     pub(super) fn channel_versions(&self) -> ChannelVersions {

@@ -16,10 +16,17 @@ use super::record::Record;
 const PULL: &str = "__pregel_pull";
 const PUSH: &str = "__pregel_push";
 const START: &str = "__start__";
-const BRANCH_TO: &str = "branch:to:";
+/// Beginning of the path of a node's task, and of an edit's, as rows have them.
+const PULLED: &str = "~__pregel_pull, ";
+const EDITED: &str = "~__interrupt__";
+const ARGS: &str = "args";
+/// Entry of what was seen in which LangGraph notes, as `NODE|CHANNEL`, that a node is to take a delta channel's snapshot as
+/// seen. The channel does not trigger it.
+pub(super) const BUMPS: &str = "__snapshot_bumps__";
+pub(super) const BRANCH_TO: &str = "branch:to:";
 
 /// Returns the node that a trigger channel names.
-fn node_of(channel: &str) -> Option<&str> {
+pub(super) fn node_of(channel: &str) -> Option<&str> {
     if let Some(node) = channel.strip_prefix(BRANCH_TO) {
         return Some(node);
     }
@@ -44,9 +51,16 @@ pub(super) struct Nodes {
 /// Returns the nodes that a checkpoint names, with channels that trigger them.
 fn triggers_of(record: &Record) -> Vec<(Name, Vec<Name>)> {
     let is_node = |node: &Name| !node.starts_with("__") || &**node == START;
+    let bumps = record.seen.get(BUMPS);
     let seen = record.seen.iter().filter(|(node, _)| is_node(node));
     let mut found: Vec<(Name, Vec<Name>)> = seen
-        .map(|(node, versions)| (node.clone(), versions.keys().cloned().collect()))
+        .map(|(node, versions)| {
+            let is_bump = |channel: &&Name| {
+                bumps.is_some_and(|bumps| bumps.contains_key(format!("{node}|{channel}").as_str()))
+            };
+            let triggers = versions.keys().filter(|channel| !is_bump(channel));
+            (node.clone(), triggers.cloned().collect())
+        })
         .collect();
     for channel in record.versions.keys() {
         if let Some(node) = node_of(channel) {
@@ -86,6 +100,18 @@ impl Nodes {
         }
     }
 
+    /// Returns the nodes that each channel has triggered.
+    pub(super) fn leads(&self) -> BTreeMap<Name, Vec<Name>> {
+        let mut leads: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
+        for (node, channels) in self.triggers.iter().filter(|(node, _)| &***node != START) {
+            // A join is met by all of its nodes, and says so itself.
+            for channel in channels.iter().filter(|channel| !channel.starts_with("join:")) {
+                leads.entry(channel.clone()).or_default().push(node.clone());
+            }
+        }
+        leads
+    }
+
     /// Returns whether a channel only triggers nodes, in a checkpoint of this format.
     pub(super) fn is_trigger(&self, channel: &str, format: i64) -> bool {
         let named = ["branch:", "join:", "start:"];
@@ -113,10 +139,33 @@ fn uuid_of(bytes: [u8; 16]) -> String {
     uuid::Uuid::from_bytes(bytes).hyphenated().to_string()
 }
 
+/// Makes the id of version 5 that a name has below another id.
+fn named_uuid(space: &uuid::Uuid, name: &str) -> String {
+    let mut bytes = [0; 16];
+    let hash = Sha1::new().chain_update(space.as_bytes()).chain_update(name);
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    let id = uuid::Builder::from_sha1_bytes(bytes).into_uuid();
+    id.hyphenated().to_string()
+}
+
+/// Brings a packet of JavaScript into the form of the others: `{node, args}` into `{node, arg}`.
+pub(super) fn packet(value: Value) -> Value {
+    match value {
+        Value::Object(mut packet) if packet.contains_key("node") && packet.contains_key(ARGS) => {
+            if let Some(given) = packet.remove(ARGS) {
+                packet.insert("arg", given);
+            }
+            Value::Object(packet)
+        }
+        other => other,
+    }
+}
+
 impl Step<'_> {
-    /// Makes the ids that a task has, by the hash of today and by that of before 2025.
-    fn ids(&self, node: &str, kind: &str, rest: &[String]) -> Option<[String; 2]> {
+    /// Makes the ids that a task has, by the hash of today, by that of before 2025, and by that of JavaScript.
+    fn ids(&self, node: &str, kind: &str, rest: &[String]) -> Option<[String; 3]> {
         let checkpoint = uuid::Uuid::parse_str(self.id).ok()?;
+        let javascript = self.javascript_id(&checkpoint, node, kind, rest);
         let mut text = checkpoint.as_bytes().to_vec();
         if !self.ns.is_empty() {
             text.extend(self.ns.as_bytes());
@@ -130,7 +179,21 @@ impl Step<'_> {
         let today = uuid_of(xxhash_rust::xxh3::xxh3_128(&text).to_be_bytes());
         let mut before = [0; 16];
         before.copy_from_slice(&Sha1::digest(&text)[..16]);
-        Some([today, uuid_of(before)])
+        Some([today, uuid_of(before), javascript])
+    }
+
+    /// Makes the id that a task has in JavaScript: of the text of a list as JSON, and with the one channel that triggered it.
+    fn javascript_id(&self, checkpoint: &uuid::Uuid, node: &str, kind: &str, rest: &[String]) -> String {
+        let place = match self.ns {
+            "" => node.to_owned(),
+            ns => format!("{ns}|{node}"),
+        };
+        let step = self.number.to_string();
+        let list = match (kind, rest) {
+            (PUSH, [index]) => serde_json::json!([place, step, node, kind, index]),
+            _ => serde_json::json!([place, step, node, kind, rest]),
+        };
+        named_uuid(checkpoint, &list.to_string())
     }
 
     /// Makes the ids under which edits of the state are stored, which are no tasks.
@@ -138,15 +201,7 @@ impl Step<'_> {
         let Ok(checkpoint) = uuid::Uuid::parse_str(self.id) else {
             return Vec::new();
         };
-        let id = |name: &str| {
-            let mut bytes = [0; 16];
-            let hash = Sha1::new().chain_update(checkpoint.as_bytes()).chain_update(name);
-            bytes.copy_from_slice(&hash.finalize()[..16]);
-            uuid::Builder::from_sha1_bytes(bytes)
-                .into_uuid()
-                .hyphenated()
-                .to_string()
-        };
+        let id = |name: &str| named_uuid(&checkpoint, name);
         vec![id("__interrupt__"), id("__input__")]
     }
 
@@ -155,11 +210,16 @@ impl Step<'_> {
         self.stored.iter().any(|(stored, _)| stored == id)
     }
 
-    fn choose(&self, ids: Option<[String; 2]>, fallback: impl FnOnce() -> String) -> String {
-        match ids {
-            Some([today, before]) if !self.has_rows(&today) && self.has_rows(&before) => before,
-            Some([today, _]) => today,
-            None => fallback(),
+    /// Chooses the id under which something is stored, or else the one that the program makes.
+    fn choose(&self, ids: Option<[String; 3]>, fallback: impl FnOnce() -> String) -> String {
+        let Some(ids) = ids else { return fallback() };
+        let stored = ids.iter().position(|id| self.has_rows(id));
+        let made = if self.record.is_javascript() { 2 } else { 0 };
+        let [today, before, javascript] = ids;
+        match stored.unwrap_or(made) {
+            0 => today,
+            1 => before,
+            _ => javascript,
         }
     }
 
@@ -178,7 +238,16 @@ impl Step<'_> {
         named.sort();
         named.dedup();
         let mut lists = match (self.record.format, node) {
+            // One channel has triggered it; a node's own comes first.
+            (4.., _) if self.record.is_javascript() => {
+                let own = format!("{BRANCH_TO}{node}");
+                let mut newer = newer;
+                newer.sort_by_key(|channel| *channel != own);
+                newer.into_iter().map(|channel| vec![channel]).collect()
+            }
             (4.., START) => vec![all.clone()],
+            // An entry point has no other trigger than the input.
+            (4.., _) if all.iter().any(|channel| channel == START) => vec![all.clone()],
             (4.., _) => vec![named, all.clone(), newer],
             _ => vec![newer, all.clone()],
         };
@@ -269,16 +338,37 @@ impl Step<'_> {
                 name: node,
                 path: Value::Array([PUSH.into(), Value::from(path)].into_iter().collect()),
                 packet: Some(packet.get("arg").cloned().unwrap_or_default()),
+                graph: None,
             }
         };
         self.record.packets().enumerate().map(packet).collect()
+    }
+
+    /// Returns whether the input goes to an entry point, which takes it itself: no task of the name of the input's channel hands it
+    /// on, as in graphs.
+    fn has_entry_point(&self) -> bool {
+        let others = || self.nodes.triggers.iter().filter(|(node, _)| ***node != *START);
+        let mut stored = self
+            .stored
+            .iter()
+            .filter_map(|(_, path)| path.strip_prefix(PULLED));
+        others().any(|(_, channels)| channels.contains(START))
+            // Before its first run has ended only the rows say so: of a graph nothing but its start is due then.
+            || (self.record.seen.keys().all(|node| node.starts_with("__") && **node != *START)
+                && self.record.versions.keys().all(|channel| **channel == *START)
+                && stored.clone().count() > 0
+                && stored.all(|node| node != START))
     }
 
     /// Finds the tasks: packets in their order, then nodes by name.
     pub(super) fn tasks(&self) -> Vec<ForeignTask> {
         let mut tasks = self.packets();
         let mut due: BTreeMap<Name, Option<String>> = BTreeMap::new();
+        let has_entry_point = self.has_entry_point();
         for (node, channels) in &self.nodes.triggers {
+            if has_entry_point && **node == *START {
+                continue;
+            }
             if channels.iter().any(|channel| self.is_newer(node, channel)) {
                 due.insert(node.clone(), None);
             }
@@ -287,11 +377,11 @@ impl Step<'_> {
         let mut unnamed = Vec::new();
         for (id, path) in self.stored {
             let is_known = tasks.iter().any(|task| task.id.as_str() == id) || edits.contains(id);
-            if is_known || path.starts_with("~__pregel_push") {
-                // Calls are part of the task that made them.
+            // Calls are part of the task that made them, and several edits at once are no tasks.
+            if is_known || path.starts_with("~__pregel_push") || path.starts_with(EDITED) {
                 continue;
             }
-            let node = path.strip_prefix("~__pregel_pull, ").map(Name::from);
+            let node = path.strip_prefix(PULLED).map(Name::from);
             match node.or_else(|| self.named(id)) {
                 Some(node) => drop(due.insert(node, Some(id.clone()))),
                 None => unnamed.push(id.clone()),
@@ -322,7 +412,13 @@ fn pull(id: String, name: Name) -> ForeignTask {
         path: Value::Array([PULL.into(), Value::String(name.clone())].into_iter().collect()),
         name,
         packet: None,
+        graph: None,
     }
+}
+
+/// Returns the path of a packet's task as text.
+pub(super) fn packet_path(place: i64) -> String {
+    format!("~__pregel_push, {place:010}, {:010}", 0)
 }
 
 fn push_path(place: usize) -> i64 {
@@ -340,9 +436,7 @@ fn is_packet(path: &str, place: usize) -> bool {
 pub(super) fn paths(tasks: &[ForeignTask]) -> HashMap<&str, Name> {
     let path = |task: &ForeignTask| -> Name {
         match task.path.at(1) {
-            Some(Value::Number(place)) => {
-                format!("~__pregel_push, {:010}", place.as_u64().unwrap_or(0)).into()
-            }
+            Some(Value::Number(place)) => packet_path(place.as_i64().unwrap_or(0)).into(),
             _ if task.name.is_empty() => "".into(),
             _ => format!("~__pregel_pull, {}", task.name).into(),
         }

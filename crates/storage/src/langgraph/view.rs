@@ -9,16 +9,19 @@ use superstep::checkpoint::{
 use superstep::value::{List, Object, add_messages};
 use superstep::{CheckpointId, Name, ThreadId, Value};
 
+use super::classes::CLASS;
 use super::encoded;
-use super::file::{CheckpointRow, Fault, Tables, WriteRow};
-use super::record::{Record, metadata};
-use super::tasks::{Nodes, Step, paths};
+use super::record::{PACKETS, Record, metadata};
+use super::rows::{CheckpointRow, Fault, RowReader, Wanted, WriteRow};
+use super::tasks::{Nodes, Step, packet, paths};
 
 /// Newer checkpoints that are looked at for what followed one.
-const FOLLOWING: usize = 4;
+const MAX_FOLLOWING: usize = 4;
 /// Namespaces of a thread, and other threads, that are looked at for nodes of files of before 2025.
 const MAX_GRAPHS: usize = 2_000;
-const OTHERS: usize = 8;
+const MAX_OTHERS: usize = 8;
+/// Namespaces that are read at a time.
+const AT_ONCE: usize = 200;
 /// Checkpoints back that are looked through for what a delta channel is rebuilt from.
 const MAX_CHAIN: usize = 6_000;
 /// Pending writes that LangGraph makes for itself.
@@ -38,19 +41,41 @@ pub(super) struct Loaded {
     tasks: Vec<ForeignTask>,
     rows: Vec<WriteRow>,
     updated: Option<Vec<Name>>,
+    /// In a file of before 2025: the nodes that a channel has triggered.
+    leads: BTreeMap<Name, Vec<Name>>,
+}
+
+/// Graph that a node ran in a thread.
+#[derive(Clone, Debug)]
+pub(super) enum NestedGraph {
+    None,
+    /// Each of its tasks had one.
+    OfTask,
+    /// One that goes on from task to task (`checkpointer=True`), in a namespace without their ids.
+    Kept(Name),
+}
+
+/// Returns a namespace without the ids of tasks and the numbers of calls: that of a graph which goes on from task to task.
+fn nodes_of(ns: &str) -> String {
+    let is_count = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = ns.split('|').filter(|part| !is_count(part));
+    let names: Vec<&str> = parts.map(|part| part.split(':').next().unwrap_or(part)).collect();
+    names.join("|")
 }
 
 /// The reads of one thread.
 pub(super) struct ThreadView<'a> {
-    pub(super) tables: &'a Tables<'a>,
+    pub(super) tables: &'a dyn RowReader,
     pub(super) thread: &'a ThreadId,
 }
 
 fn record_of(row: &mut CheckpointRow) -> Record {
-    match std::mem::replace(&mut row.checkpoint, Ok(Vec::new())) {
+    let mut record = match std::mem::replace(&mut row.checkpoint, Ok(Vec::new())) {
         Ok(bytes) => Record::read(&row.kind, bytes),
         Err(reason) => Record::damaged(reason),
-    }
+    };
+    record.add_blobs(std::mem::take(&mut row.blobs), std::mem::take(&mut row.sends));
+    record
 }
 
 impl ThreadView<'_> {
@@ -60,16 +85,17 @@ impl ThreadView<'_> {
 
     /// Learns the nodes of a namespace: from its newest checkpoint, which has seen most, and from those around the ones
     /// that are read.
-    fn nodes(&self, ns: &str, around: Option<&str>, read: &[Record]) -> Result<Nodes, Fault> {
+    fn nodes(&self, ns: &str, around: &str, read: &[Record]) -> Result<Nodes, Fault> {
         let mut nodes = Nodes::default();
         let mut learn = |mut row: CheckpointRow| nodes.learn(&record_of(&mut row));
-        if let Some(newest) = self.tables.newest(self.thread(), ns)?
-            && let Some(row) = self.tables.checkpoint(self.thread(), ns, &newest)?
-        {
-            learn(row);
-        }
-        if let Some(id) = around {
-            let following = self.tables.following(self.thread(), ns, id, FOLLOWING)?;
+        let newest = self.tables.newest(self.thread(), ns)?;
+        // The newest of those that are read is the newest of all, mostly.
+        if let Some(newest) = newest.filter(|newest| around != newest) {
+            let row = self
+                .tables
+                .checkpoint(self.thread(), ns, &newest, Wanted::Structure)?;
+            row.into_iter().for_each(&mut learn);
+            let following = self.tables.following(self.thread(), ns, around, MAX_FOLLOWING)?;
             following.into_iter().for_each(&mut learn);
         }
         read.iter().for_each(|record| nodes.learn(record));
@@ -83,48 +109,55 @@ impl ThreadView<'_> {
     /// from the graphs that they ran, and from other threads.
     fn learn_elsewhere(&self, ns: &str, nodes: &mut Nodes) -> Result<(), Fault> {
         let mut last: Option<String> = None;
-        for _ in 0..MAX_GRAPHS {
-            last = self.tables.ns_after(self.thread(), last.as_deref())?;
-            let Some(nested) = &last else { break };
-            nodes.learn_graph(ns, nested);
+        for _ in 0..MAX_GRAPHS / AT_ONCE {
+            let page = self
+                .tables
+                .namespaces_after(self.thread(), last.as_deref(), AT_ONCE)?;
+            page.iter().for_each(|nested| nodes.learn_graph(ns, nested));
+            last = page.into_iter().next_back();
+            if last.is_none() {
+                break;
+            }
         }
         if !ns.is_empty() {
             return Ok(());
         }
-        let mut at = self.tables.thread_after("", true)?;
-        for _ in 0..OTHERS {
-            let Some(thread) = at else { break };
-            if let Some(newest) = self.tables.newest(&thread, ns)?
-                && let Some(mut row) = self.tables.checkpoint(&thread, ns, &newest)?
-            {
+        for (thread, newest) in self.tables.threads_after(None, MAX_OTHERS)? {
+            let Some(newest) = newest else { continue };
+            if let Some(mut row) = self.tables.checkpoint(&thread, ns, &newest, Wanted::Structure)? {
                 nodes.learn_other(&record_of(&mut row));
             }
-            at = self.tables.thread_after(&thread, false)?;
         }
         Ok(())
     }
 
     /// Loads rows of one namespace, given from the newest back.
-    pub(super) fn load(&self, mut rows: Vec<CheckpointRow>, with_values: bool) -> Result<Vec<Loaded>, Fault> {
+    pub(super) fn load(
+        &self,
+        mut rows: Vec<CheckpointRow>,
+        wanted: Wanted<'_>,
+    ) -> Result<Vec<Loaded>, Fault> {
         let Some(first) = rows.first() else {
             return Ok(Vec::new());
         };
         let (ns, newest) = (Name::from(&*first.ns), first.id.clone());
         let records: Vec<Record> = rows.iter_mut().map(record_of).collect();
-        let nodes = self.nodes(&ns, Some(&newest), &records)?;
+        let nodes = self.nodes(&ns, &newest, &records)?;
         let mut versions: BTreeMap<String, BTreeMap<Name, u64>> = BTreeMap::new();
         for (row, record) in rows.iter().zip(&records) {
             versions.insert(row.id.clone(), record.versions.clone());
         }
+        let ids: Vec<&str> = rows.iter().map(|row| &*row.id).collect();
+        let writes = self.tables.writes(self.thread(), &ns, &ids, wanted.is_all())?;
         let mut loaded = Vec::with_capacity(rows.len());
-        for (row, record) in rows.into_iter().zip(records) {
+        for ((row, record), writes) in rows.into_iter().zip(records).zip(writes) {
             let before = match (&record.updated, &row.parent) {
                 (None, Some(parent)) if record.damage.is_none() => {
                     self.versions(&ns, parent, &mut versions)?
                 }
                 _ => None,
             };
-            loaded.push(self.loaded(row, record, &nodes, before.as_ref(), with_values)?);
+            loaded.push(self.loaded(row, record, &nodes, before.as_ref(), writes)?);
         }
         Ok(loaded)
     }
@@ -139,7 +172,7 @@ impl ThreadView<'_> {
         if let Some(found) = known.get(id) {
             return Ok(Some(found.clone()));
         }
-        let Some(mut row) = self.tables.checkpoint(self.thread(), ns, id)? else {
+        let Some(mut row) = self.tables.checkpoint(self.thread(), ns, id, Wanted::Structure)? else {
             return Ok(None);
         };
         let found = record_of(&mut row).versions;
@@ -153,9 +186,8 @@ impl ThreadView<'_> {
         record: Record,
         nodes: &Nodes,
         before: Option<&BTreeMap<Name, u64>>,
-        with_values: bool,
+        mut rows: Vec<WriteRow>,
     ) -> Result<Loaded, Fault> {
-        let mut rows = self.tables.writes(self.thread(), &row.ns, &row.id, with_values)?;
         rows.retain(|row| row.channel != SCHEDULED);
         let stored = match &row.metadata {
             None => None,
@@ -165,7 +197,7 @@ impl ThreadView<'_> {
         let metadata = metadata(stored, record.damage.as_deref());
         let mut seen = HashSet::new();
         let stored: Vec<(String, String)> = (rows.iter())
-            .filter(|row| !TaskId::from(&*row.task).is_null() && seen.insert(row.task.clone()))
+            .filter(|row| is_task(&row.task) && seen.insert(row.task.clone()))
             .map(|row| (row.task.clone(), row.path.clone()))
             .collect();
         let asked = match record.format {
@@ -201,6 +233,10 @@ impl ThreadView<'_> {
             }
             (None, None) => None,
         };
+        let leads = match record.format {
+            4.. => BTreeMap::new(),
+            _ => nodes.leads(),
+        };
         let triggers: Vec<Name> = record
             .channels()
             .filter(|name| !is_shown(name))
@@ -217,6 +253,7 @@ impl ThreadView<'_> {
             tasks,
             rows,
             updated,
+            leads,
         })
     }
 
@@ -231,7 +268,7 @@ impl ThreadView<'_> {
             Some(WriteRow { value: Some(_), .. }) => rows.iter().filter(is_nameless).collect(),
             // They were read without their values.
             Some(_) => {
-                read.extend(self.tables.writes(self.thread(), &row.ns, &row.id, true)?);
+                read.extend(self.writes(&row.ns, &row.id)?);
                 read.iter().filter(is_nameless).collect()
             }
         };
@@ -251,27 +288,82 @@ impl ThreadView<'_> {
         Ok(found)
     }
 
+    /// Reads what tasks of a checkpoint stored.
+    fn writes(&self, ns: &str, id: &str) -> Result<Vec<WriteRow>, Fault> {
+        let mut all = self.tables.writes(self.thread(), ns, &[id], true)?;
+        Ok(all.pop().unwrap_or_default())
+    }
+
+    /// Returns the tasks that begin at a checkpoint, with which of their nodes run graphs: those by whose names the thread has
+    /// namespaces. `known` are the nodes that were looked for.
+    pub(super) fn tasks(
+        &self,
+        loaded: &Loaded,
+        known: &mut BTreeMap<String, NestedGraph>,
+    ) -> Result<Vec<ForeignTask>, Fault> {
+        let mut tasks = loaded.tasks.clone();
+        for task in tasks.iter_mut().filter(|task| !task.name.is_empty()) {
+            let node = match &*loaded.ns {
+                "" => task.name.to_string(),
+                ns => format!("{ns}|{}", task.name),
+            };
+            let nested = match known.get(&node) {
+                Some(nested) => nested.clone(),
+                None => {
+                    let nested = self.nested(&node)?;
+                    known.insert(node.clone(), nested.clone());
+                    nested
+                }
+            };
+            task.graph = match nested {
+                NestedGraph::None => None,
+                NestedGraph::OfTask => Some(format!("{node}:{}", task.id).into()),
+                NestedGraph::Kept(ns) => Some(ns),
+            };
+        }
+        Ok(tasks)
+    }
+
+    /// Looks for the graph that a node ran.
+    fn nested(&self, node: &str) -> Result<NestedGraph, Fault> {
+        if self.tables.has_namespace(self.thread(), &format!("{node}:"))? {
+            return Ok(NestedGraph::OfTask);
+        }
+        let kept = nodes_of(node);
+        let is_there = self.tables.newest(self.thread(), &kept)?.is_some();
+        Ok(match is_there {
+            true => NestedGraph::Kept(kept.into()),
+            false => NestedGraph::None,
+        })
+    }
+
     /// Loads one checkpoint, or the newest.
-    pub(super) fn one(&self, ns: &str, id: Option<&str>, with_values: bool) -> Result<Option<Loaded>, Fault> {
+    pub(super) fn one(
+        &self,
+        ns: &str,
+        id: Option<&str>,
+        wanted: Wanted<'_>,
+    ) -> Result<Option<Loaded>, Fault> {
         let newest = match id {
             Some(id) => Some(id.to_owned()),
             None => self.tables.newest(self.thread(), ns)?,
         };
         let Some(id) = newest else { return Ok(None) };
-        let row = self.tables.checkpoint(self.thread(), ns, &id)?;
-        Ok(self.load(row.into_iter().collect(), with_values)?.pop())
+        let row = self.tables.checkpoint(self.thread(), ns, &id, wanted)?;
+        Ok(self.load(row.into_iter().collect(), wanted)?.pop())
     }
 
     /// Returns the namespaces of the thread.
     pub(super) fn namespaces(&self) -> Result<Vec<String>, Fault> {
         let mut found: Vec<String> = Vec::new();
-        while let Some(ns) = self
-            .tables
-            .ns_after(self.thread(), found.last().map(String::as_str))?
-        {
-            found.push(ns);
+        loop {
+            let last = found.last().map(String::as_str);
+            let page = self.tables.namespaces_after(self.thread(), last, AT_ONCE)?;
+            if page.is_empty() {
+                return Ok(found);
+            }
+            found.extend(page);
         }
-        Ok(found)
     }
 
     /// Goes through the checkpoints of a namespace, the newest first, until `visit` has enough.
@@ -279,7 +371,7 @@ impl ThreadView<'_> {
         &self,
         ns: &str,
         query: &ListQuery,
-        with_values: bool,
+        wanted: Wanted<'_>,
         mut visit: impl FnMut(&Loaded) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
         let mut below = query.before.as_ref().map(|before| before.as_str().to_owned());
@@ -287,10 +379,10 @@ impl ThreadView<'_> {
             let limit = query.limit.unwrap_or(usize::MAX);
             let rows = self
                 .tables
-                .checkpoints(self.thread(), ns, below.as_deref(), limit)?;
+                .checkpoints(self.thread(), ns, below.as_deref(), limit, wanted)?;
             let Some(last) = rows.last() else { return Ok(()) };
             below = Some(last.id.clone());
-            for loaded in self.load(rows, with_values)? {
+            for loaded in self.load(rows, wanted)? {
                 if loaded.metadata.matches(&query.filter) && !visit(&loaded)? {
                     return Ok(());
                 }
@@ -362,10 +454,11 @@ impl ThreadView<'_> {
             .take()
             .filter(|id| steps.len() < MAX_CHAIN && passed.insert(id.clone()))
         {
-            let Some(mut row) = self.tables.checkpoint(self.thread(), &loaded.ns, &id)? else {
+            let wanted = Wanted::Channels(std::slice::from_ref(channel));
+            let Some(mut row) = self.tables.checkpoint(self.thread(), &loaded.ns, &id, wanted)? else {
                 break;
             };
-            let mut rows = self.tables.writes(self.thread(), &loaded.ns, &id, true)?;
+            let mut rows = self.writes(&loaded.ns, &id)?;
             rows.retain(|row| row.channel == **channel);
             rows.sort_by(|a, b| (&a.path, &a.task, a.idx).cmp(&(&b.path, &b.task, b.idx)));
             steps.push(rows);
@@ -385,11 +478,13 @@ impl ThreadView<'_> {
 
     /// Reads the thread as lists show it; `None` when it has no checkpoint of its outermost graph.
     pub(super) fn summary(&self) -> Result<Option<ThreadSummary>, Fault> {
-        let Some(newest) = self.one("", None, false)? else {
+        let Some(newest) = self.one("", None, Wanted::Structure)? else {
             return Ok(None);
         };
         let created = match self.tables.oldest(self.thread(), "")? {
-            Some(id) => self.tables.checkpoint(self.thread(), "", &id)?,
+            Some(id) => self
+                .tables
+                .checkpoint(self.thread(), "", &id, Wanted::Structure)?,
             None => None,
         };
         let created = created.map(|mut row| record_of(&mut row).ts);
@@ -447,22 +542,88 @@ fn reduced(before: Option<Value>, written: Value) -> Value {
     }
 }
 
+/// Returns whether rows under an id are those of a task: an answer of JavaScript that was given by a question's id stands
+/// under that.
+fn is_task(id: &str) -> bool {
+    let is_question = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    !is_question && !TaskId::from(id).is_null()
+}
+
+/// Returns why a task failed as Python says it; JavaScript stores `{name, message}`.
+fn failure(stored: Value) -> Value {
+    let part = |key: &str| stored.get(key).and_then(Value::as_str);
+    match (part("name"), part("message")) {
+        (Some(name), Some(message)) => {
+            let message = message.replace('\\', "\\\\").replace('\'', "\\'");
+            Value::from(format!("{name}('{message}')"))
+        }
+        _ => stored,
+    }
+}
+
 fn value_of(row: &WriteRow) -> Value {
     match &row.value {
         None => Value::Null,
-        Some(Ok(bytes)) => encoded::decode(&row.kind, bytes),
+        Some(Ok(bytes)) => {
+            let value = encoded::decode(&row.kind, bytes);
+            match &*row.channel {
+                PACKETS => packet(value),
+                reserved::ERROR => failure(value),
+                _ => value,
+            }
+        }
         Some(Err(reason)) => super::classes::unreadable(reason.clone()),
     }
 }
 
 impl Loaded {
+    pub(super) fn place(&self) -> (&Name, &CheckpointId) {
+        (&self.ns, &self.id)
+    }
+
     pub(super) fn tasks(&self) -> &[ForeignTask] {
         &self.tasks
     }
 
-    /// Returns the bytes of each value.
-    pub(super) fn sizes(&self) -> impl Iterator<Item = (&Name, u64)> {
-        self.record.sizes()
+    /// Returns whether it has the format of before 2025.
+    pub(super) fn is_old(&self) -> bool {
+        self.record.format < 4
+    }
+
+    pub(super) fn leads(&self) -> &BTreeMap<Name, Vec<Name>> {
+        &self.leads
+    }
+
+    /// Decodes the packets of the step that begins here.
+    pub(super) fn packets(&self) -> impl Iterator<Item = Value> {
+        self.record.packets()
+    }
+
+    /// Decodes the values of channels that only trigger nodes.
+    pub(super) fn triggers(&self) -> impl Iterator<Item = (&Name, Value)> {
+        self.record.triggers()
+    }
+
+    /// Returns the channels that the step which made it has updated, those that only trigger nodes among them.
+    pub(super) fn all_updated(&self) -> Option<Vec<Name>> {
+        self.record.updated.clone()
+    }
+
+    /// Returns the tasks that stored something with their paths, where the rows have them.
+    pub(super) fn paths(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rows.iter().map(|row| (&*row.task, &*row.path))
+    }
+
+    /// Returns the checkpoint of the outermost graph at which its graph ran.
+    pub(super) fn outermost(&self) -> Option<String> {
+        self.metadata.parents.get("")?.as_str().map(str::to_owned)
+    }
+
+    /// Returns the bytes of each value, and whether they were stored for this checkpoint.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = (&Name, u64, bool)> {
+        let updated = self.updated.as_deref().unwrap_or_default();
+        let sizes = self.record.sizes();
+        sizes.map(move |(name, size, beside)| (name, size, !beside || updated.contains(name)))
     }
 
     /// Measures the checkpoint, whose writes were read with their values.
@@ -472,12 +633,18 @@ impl Loaded {
             .iter()
             .filter_map(|row| row.value.as_ref()?.as_ref().ok());
         let written: usize = values.map(Vec::len).sum();
+        let updated = self.updated.as_deref().unwrap_or_default();
+        let beside = self
+            .record
+            .sizes()
+            .filter(|(name, _, beside)| *beside && updated.contains(name));
+        let beside: u64 = beside.map(|(_, size, _)| size).sum();
         CheckpointUsage {
             ns: self.ns.clone(),
             id: self.id.clone(),
             step: self.metadata.step,
             ts: self.record.ts.clone(),
-            bytes: (self.record.len() + written) as u64,
+            bytes: (self.record.len() + written) as u64 + beside,
         }
     }
 
@@ -554,6 +721,7 @@ impl Loaded {
             one => [one].into_iter().collect(),
         };
         let question = |asked: &Value| {
+            let has = |key: &str| asked.get(key).is_some();
             let parts = asked.get("ns").and_then(Value::as_array);
             let ns = match parts {
                 Some(parts) => parts
@@ -571,16 +739,21 @@ impl Loaded {
                 Some(id) => id.to_owned(),
                 None => format!("{:032x}", xxhash_rust::xxh3::xxh3_128(ns.as_bytes())),
             };
-            let value = match asked.get("$class") {
-                Some(_) => asked.get("value").cloned().unwrap_or_default(),
-                None => asked.clone(),
+            let value = match asked.get(CLASS).and_then(Value::as_str) {
+                Some(class) if class.ends_with("Interrupt") => asked.get("value").cloned(),
+                // Of JavaScript, where a question has no class, only where it was asked or its id.
+                None if has("value") && (has("id") || has("ns")) => asked.get("value").cloned(),
+                // A question that cannot be read says why.
+                _ => Some(asked.clone()),
             };
+            let value = value.unwrap_or_default();
             Value::Object([("value", value), ("id", Value::from(id))].into_iter().collect())
         };
         Value::Array(stored.iter().map(question).collect())
     }
 
-    fn ns_of(&self, task: &str) -> String {
+    /// Returns the namespace in which a task asks, and runs its graph.
+    pub(super) fn ns_of(&self, task: &str) -> String {
         let name = self.tasks.iter().find(|known| known.id.as_str() == task);
         let own = format!("{}:{task}", name.map_or("", |known| &*known.name));
         match &*self.ns {

@@ -10,7 +10,7 @@ use super::claims::refusal;
 
 /// A failure inside this module: PostgreSQL's own, or one that is already worded.
 #[derive(Debug)]
-pub(super) enum PostgresFault {
+pub(crate) enum PostgresFault {
     Sql(Error),
     Storage(StorageError),
     /// The connection was rebuilt while something was planned, or others removed what it builds on: nothing was done,
@@ -39,7 +39,7 @@ impl PostgresFault {
     }
 
     /// Returns whether the connection is lost: the request may or may not have been executed.
-    pub(super) fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         match self {
             PostgresFault::Sql(error) => is_lost(error),
             PostgresFault::Storage(_) | PostgresFault::Stale => false,
@@ -77,10 +77,12 @@ impl PostgresFault {
     }
 
     /// Converts the fault into the error for the caller; `what` says what was being done, `place` on which database.
-    pub(super) fn worded(self, what: &str, place: &str) -> StorageError {
+    pub(crate) fn worded(self, what: &str, place: &str) -> StorageError {
         match self {
             PostgresFault::Storage(error) => error,
-            PostgresFault::Sql(error) => refusal(&error).unwrap_or_else(|| worded(&error, what, place)),
+            PostgresFault::Sql(error) => {
+                refusal(&error).unwrap_or_else(|| worded(&error, what, place, remedy(&error)))
+            }
             PostgresFault::Stale => StorageError::Backend {
                 what: format!("{what} ({place})"),
                 cause: "the connection was cut, or others removed what it builds on, again and again"
@@ -88,6 +90,19 @@ impl PostgresFault {
                 remedy: "Check the network and the server, and try again; what was acknowledged is stored"
                     .to_owned(),
             },
+        }
+    }
+}
+
+impl PostgresFault {
+    /// Converts the fault of a role that only reads tables of another program into the error for the caller.
+    pub(crate) fn worded_reading(self, what: &str, place: &str) -> StorageError {
+        match self {
+            PostgresFault::Sql(error) => {
+                let of_reading = reading_remedy(&error);
+                worded(&error, what, place, of_reading.unwrap_or_else(|| remedy(&error)))
+            }
+            other => other.worded(what, place),
         }
     }
 }
@@ -133,12 +148,52 @@ pub(super) fn cause(error: &Error) -> String {
     }
 }
 
-fn worded(error: &Error, what: &str, place: &str) -> StorageError {
-    let class = error
+fn class(error: &Error) -> &str {
+    error
         .code()
-        .map_or("", |code| code.code().get(..2).unwrap_or_default());
-    let remedy = match error.code() {
-        None => "Check that the server runs and can be reached; what was acknowledged is stored",
+        .map_or("", |code| code.code().get(..2).unwrap_or_default())
+}
+
+/// Returns the remedy of what a client finds before the server says anything, and that only it can know.
+fn client_remedy(error: &Error) -> Option<&'static str> {
+    // The client library has no other sign of them than its words.
+    let cause = cause(error);
+    if cause.contains("password missing") {
+        return Some("The server wants a password, and the address has none; give it one");
+    }
+    let is_tls = cause.contains("TLS") || cause.contains("certificate");
+    is_tls.then_some("Check sslmode and sslrootcert in the URL, and whether the server offers TLS")
+}
+
+/// Returns the remedy for who only reads, where it is another than for who writes as well.
+fn reading_remedy(error: &Error) -> Option<&'static str> {
+    Some(match error.code() {
+        None => match client_remedy(error) {
+            None => "Check that the server runs and can be reached, and try again",
+            own => return own,
+        },
+        Some(code) => match *code {
+            SqlState::INSUFFICIENT_PRIVILEGE => {
+                "Let the role read them: GRANT SELECT ON checkpoints, checkpoint_blobs, checkpoint_writes TO role"
+            }
+            SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+                "Check the user and the password, and pg_hba.conf on the server"
+            }
+            SqlState::INVALID_CATALOG_NAME => "Check the name of the database behind the host",
+            SqlState::UNDEFINED_TABLE => {
+                "The program's tables were there when the database was opened, and are gone; open it again"
+            }
+            _ if class(error) == "57" => "The server is stopping or starting; try again",
+            _ => return None,
+        },
+    })
+}
+
+fn remedy(error: &Error) -> &'static str {
+    let class = class(error);
+    match error.code() {
+        None => client_remedy(error)
+            .unwrap_or("Check that the server runs and can be reached; what was acknowledged is stored"),
         Some(code) => match *code {
             SqlState::DISK_FULL => {
                 "Free some disk space on the server and try again; what was stored before is untouched"
@@ -177,7 +232,10 @@ fn worded(error: &Error, what: &str, place: &str) -> StorageError {
             _ if class == "53" => "The server lacks memory, disk or connections; make room and try again",
             _ => "Try again; if it stays, report it with this message",
         },
-    };
+    }
+}
+
+fn worded(error: &Error, what: &str, place: &str, remedy: &str) -> StorageError {
     StorageError::Backend {
         what: format!("{what} ({place})"),
         cause: cause(error),

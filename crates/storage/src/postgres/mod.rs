@@ -4,6 +4,7 @@
 //! of their own, so that a saver works under any executor and outlives the one it was opened under. `docs/storage.md`
 //! describes the tables and what survives which accident.
 
+mod address;
 mod batch;
 mod batch_statement;
 mod claims;
@@ -15,6 +16,7 @@ mod opening;
 mod parts;
 mod reader;
 mod schema;
+mod schemas;
 mod server;
 mod store;
 mod survey;
@@ -38,9 +40,12 @@ use superstep::{CheckpointId, Checkpointer, Name, ThreadId};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 
+pub(crate) use address::ServerAddress;
+pub(crate) use fault::PostgresFault;
 use names::Names;
 pub(crate) use opening::open;
 use reader::View;
+pub use schemas::langgraph_schemas;
 use server::{Server, Session};
 pub use store::PostgresStore;
 use writer::{Job, Request, Writer};

@@ -1,4 +1,4 @@
-//! The way to a PostgreSQL server: where it is, whether it is to be trusted, and sessions on it.
+//! Sessions on a PostgreSQL server.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,29 +6,23 @@ use std::time::{Duration, Instant};
 
 use futures::future::try_join_all;
 use parking_lot::Mutex;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use superstep::Value;
 use superstep::checkpoint::StorageError;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio_postgres::config::SslMode;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, Row, Statement};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::{Client, Row, Statement};
 
 use crate::codec::value_cache::ValueCache;
 
+use super::address::ServerAddress;
 use super::fault::{PostgresFault, is_passing};
 use super::notice::Notice;
 
 /// Idle sessions that are kept for reading.
-const IDLE: usize = 4;
+const MAX_IDLE: usize = 4;
 /// Sessions that are used at a time beside the writer's.
-const SESSIONS: usize = 16;
+const MAX_SESSIONS: usize = 16;
 /// How long a server that is down may take to come back before callers get an error.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// For how long after that other callers get the error at once.
@@ -46,8 +40,7 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// Address of the database, and the means to connect to it.
 pub(super) struct Server {
-    config: Config,
-    tls: MakeRustlsConnect,
+    address: ServerAddress,
     /// The schema that everything is in.
     pub(super) schema: String,
     /// Its address as people may see it: without the password.
@@ -67,55 +60,23 @@ pub(super) struct Server {
 impl Server {
     /// Creates the server that a URL names, `postgres://user:password@host:port/database?schema=…&sslmode=…`.
     pub(super) fn new(url: &str, runtime: Handle) -> Result<Self, StorageError> {
-        let (shown, rest, own) = split(url);
-        let refuse = |cause: String, remedy: &str| StorageError::Backend {
-            what: format!("opening {shown}"),
-            cause,
-            remedy: remedy.to_owned(),
-        };
-        let schema = own.schema.unwrap_or_else(|| SCHEMA.to_owned());
+        let address = ServerAddress::read(url)?;
+        let schema = address.schema.clone().unwrap_or_else(|| SCHEMA.to_owned());
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
         if schema.is_empty() || schema.len() > 63 || !schema.bytes().all(plain) {
-            return Err(refuse(
+            return Err(address.refused(
                 format!("{schema:?} cannot be the name of a schema"),
                 "Use small letters, digits and underscores, at most 63",
             ));
         }
-        let mut config: Config = rest.parse().map_err(|error: tokio_postgres::Error| {
-            refuse(
-                super::fault::cause(&error),
-                "Give a URL such as postgres://user:password@host:5432/database",
-            )
-        })?;
-        if config.get_application_name().is_none() {
-            config.application_name("superstep");
-        }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(10));
-        }
-        // A connection that died without a word is noticed within half a minute.
-        config
-            .keepalives_idle(Duration::from_secs(15))
-            .keepalives_interval(Duration::from_secs(5))
-            .tcp_user_timeout(Duration::from_secs(30));
-        let verify = match own.sslmode.as_deref() {
-            Some("verify-ca" | "verify-full") => true,
-            _ => own.sslrootcert.is_some(),
-        };
-        if verify {
-            config.ssl_mode(SslMode::Require);
-        }
-        let tls = tls(verify, own.sslrootcert.as_deref())
-            .map_err(|cause| refuse(cause, "Check sslmode and sslrootcert in the URL"))?;
         Ok(Self {
-            config,
-            tls: MakeRustlsConnect::new(tls),
             schema,
-            shown,
+            shown: address.shown.clone(),
+            address,
             runtime,
             value_cache: ValueCache::new(CACHED_BYTES),
             idle: Mutex::default(),
-            places: Arc::new(Semaphore::new(SESSIONS)),
+            places: Arc::new(Semaphore::new(MAX_SESSIONS)),
             unreachable: Mutex::default(),
             notice: Notice::default(),
         })
@@ -159,7 +120,7 @@ impl Server {
     pub(super) fn keep(&self, mut session: Session) {
         session.place = None;
         let mut idle = self.idle.lock();
-        if idle.len() < IDLE && !session.client.is_closed() {
+        if idle.len() < MAX_IDLE && !session.client.is_closed() {
             idle.push(session);
         }
     }
@@ -205,13 +166,7 @@ impl Server {
     }
 
     async fn try_connect(&self) -> Result<Session, tokio_postgres::Error> {
-        let (client, connection) = self.config.connect(self.tls.clone()).await?;
-        self.runtime.spawn(async move {
-            // The client's own calls say what went wrong.
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection to PostgreSQL ended");
-            }
-        });
+        let client = self.address.connect(&self.runtime).await?;
         client
             // `public` is where extensions usually are.
             .batch_execute(&format!("SET search_path = \"{}\", public", self.schema))
@@ -271,185 +226,5 @@ impl Session {
 
     pub(super) async fn batch(&self, sql: &str) -> Result<(), PostgresFault> {
         Ok(self.client.batch_execute(sql).await?)
-    }
-}
-
-/// Options of a URL that the client library does not understand.
-#[derive(Default)]
-struct Own {
-    schema: Option<String>,
-    sslmode: Option<String>,
-    sslrootcert: Option<String>,
-}
-
-/// Splits a URL into the URL as it may be shown, the URL for the client library, and the options that only we
-/// understand.
-fn split(url: &str) -> (String, String, Own) {
-    let (address, query) = url.split_once('?').unwrap_or((url, ""));
-    let shown = match address.split_once("://") {
-        Some((scheme, rest)) => {
-            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-            let (login, host) = authority.rsplit_once('@').unwrap_or(("", authority));
-            let user = login.split_once(':').map_or(login, |(user, _)| user);
-            let at = if user.is_empty() { "" } else { "@" };
-            format!("{scheme}://{user}{at}{host}/{path}")
-        }
-        None => "the database".to_owned(),
-    };
-    let (mut own, mut rest) = (Own::default(), Vec::new());
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        match key {
-            "schema" => own.schema = Some(value.to_owned()),
-            "sslrootcert" => own.sslrootcert = Some(unescape(value)),
-            "sslmode" if value.starts_with("verify") => own.sslmode = Some(value.to_owned()),
-            _ => rest.push(pair),
-        }
-    }
-    let shown = match &own.schema {
-        Some(schema) => format!("{shown}?schema={schema}"),
-        None => shown,
-    };
-    let rest = match rest.is_empty() {
-        true => address.to_owned(),
-        false => format!("{address}?{}", rest.join("&")),
-    };
-    (shown, rest, own)
-}
-
-fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while let Some(&byte) = bytes.get(at) {
-        let code = text.get(at + 1..at + 3).filter(|_| byte == b'%');
-        match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(decoded) => {
-                out.push(decoded);
-                at += 3;
-            }
-            None => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
-/// Creates the TLS configuration. As with libpq, a connection is encrypted when the server offers it, and the server's
-/// certificate is verified only when the URL asks for it: most servers have one that nobody signed.
-fn tls(verify: bool, roots: Option<&str>) -> Result<ClientConfig, String> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider.clone())
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?;
-    let config = match roots {
-        Some(file) => {
-            let mut store = RootCertStore::empty();
-            let certificates =
-                CertificateDer::pem_file_iter(file).map_err(|error| format!("{file}: {error}"))?;
-            for certificate in certificates {
-                let certificate = certificate.map_err(|error| format!("{file}: {error}"))?;
-                store
-                    .add(certificate)
-                    .map_err(|error| format!("{file}: {error}"))?;
-            }
-            builder.with_root_certificates(store).with_no_client_auth()
-        }
-        None => {
-            let verifier: Arc<dyn ServerCertVerifier> = match verify {
-                true => Arc::new(
-                    rustls_platform_verifier::Verifier::new(provider).map_err(|error| error.to_string())?,
-                ),
-                false => Arc::new(AnyServer(provider)),
-            };
-            builder
-                .dangerous()
-                .with_custom_certificate_verifier(verifier)
-                .with_no_client_auth()
-        }
-    };
-    Ok(config)
-}
-
-/// Accepts every certificate: the connection is encrypted, and nobody says with whom.
-#[derive(Debug)]
-struct AnyServer(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyServer {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(
-            message,
-            certificate,
-            signature,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(
-            message,
-            certificate,
-            signature,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_url_is_shown_without_its_password() {
-        for (url, shown, rest) in [
-            (
-                "postgres://a:secret@h:1/d",
-                "postgres://a@h:1/d",
-                "postgres://a:secret@h:1/d",
-            ),
-            ("postgresql://h/d", "postgresql://h/d", "postgresql://h/d"),
-            (
-                "postgres://a:se@cret@h/d?sslmode=require&schema=mine",
-                "postgres://a@h/d?schema=mine",
-                "postgres://a:se@cret@h/d?sslmode=require",
-            ),
-        ] {
-            let (without, address, _) = split(url);
-            assert_eq!((&*without, &*address), (shown, rest));
-            assert!(
-                !without.contains("secret") && !without.contains("cret@"),
-                "{without}"
-            );
-        }
-        let (_, rest, own) = split("postgres://h/d?sslmode=verify-full&sslrootcert=%2Ftmp%2Fca.pem");
-        assert_eq!(rest, "postgres://h/d");
-        assert_eq!(own.sslmode.as_deref(), Some("verify-full"));
-        assert_eq!(own.sslrootcert.as_deref(), Some("/tmp/ca.pem"));
     }
 }

@@ -20,7 +20,7 @@ use superstep::{Store, Value};
 use tokio::sync::mpsc;
 use tokio_postgres::Row;
 
-use crate::codec::value::{DEEPEST, too_deep};
+use crate::codec::value::{MAX_DEPTH, too_deep};
 
 use super::fault::PostgresFault;
 use super::server::{Server, Session};
@@ -29,7 +29,7 @@ use super::writer::Request;
 /// Items that are looked through at a time when a filter decides.
 const PAGE: i64 = 500;
 /// Longer words are found by their beginning and a hash: an index has no room for them.
-const LONGEST: usize = 200;
+const MAX_LENGTH: usize = 200;
 /// How often a batch is tried that another one got in the way of.
 const TRIES: usize = 5;
 /// Sorts after every label.
@@ -600,7 +600,7 @@ fn text(write: &Written) -> Result<String, PostgresFault> {
         .map_err(|error| refuse(error.to_string(), "Put a value that JSON can express"))?;
     match too_deep(text.as_bytes()) {
         true => Err(refuse(
-            format!("the value is nested more than {DEEPEST} levels deep"),
+            format!("the value is nested more than {MAX_DEPTH} levels deep"),
             "Put a flatter value",
         )),
         false => Ok(text),
@@ -648,7 +648,7 @@ fn time(ms: Option<u64>) -> Option<i64> {
 
 /// Shortens a word to what an index has room for.
 fn short(word: &str) -> String {
-    if word.len() <= LONGEST {
+    if word.len() <= MAX_LENGTH {
         return word.to_owned();
     }
     let start: String = word.chars().take(16).collect();

@@ -20,7 +20,7 @@ use crate::codec::encoding::ValueDecoder;
 use crate::codec::value_cache::ValueCache;
 
 /// Idle reading connections that are kept.
-const IDLE_READERS: usize = 4;
+const MAX_IDLE_READERS: usize = 4;
 /// Steps of SQLite's machine after which a check asks whether it is to go on: some milliseconds.
 const ASK_EVERY: std::ffi::c_int = 100_000;
 
@@ -195,7 +195,7 @@ impl Connections {
         // A connection that met an error is not used again. One to a file that may only be read may not see what others
         // write to it.
         let lasts = self.queue.is_some();
-        if lasts && readers.len() < IDLE_READERS && !matches!(result, Err(SqliteFault::Sql(_))) {
+        if lasts && readers.len() < MAX_IDLE_READERS && !matches!(result, Err(SqliteFault::Sql(_))) {
             readers.push(reader);
         }
         result

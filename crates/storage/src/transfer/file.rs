@@ -14,7 +14,7 @@ use super::thread::{Parcel, Reader, Writer, put};
 /// What the head of a file says it is.
 const FORMAT: &str = "superstep-thread/1";
 /// The most bytes of a line; a checkpoint of the largest state that a run keeps by default fits.
-const LONGEST_LINE: u64 = 1 << 30;
+const MAX_LINE: u64 = 1 << 30;
 /// The first line of a file.
 #[derive(Debug, Serialize, Deserialize)]
 struct FileHeader {
@@ -372,11 +372,11 @@ pub async fn import(
         input,
         text: String::new(),
         number: 0,
-        longest: LONGEST_LINE,
+        longest: MAX_LINE,
     };
     let head = lines.head()?;
     let thread = name.unwrap_or(&head.thread).clone();
-    let mut writer = Writer::open(to, &thread).await?;
+    let mut writer = Writer::open(to, &thread, None).await?;
     // A file does not say how often a checkpoint is continued; holding a checkpoint costs what it changed.
     let mut known: HashMap<(Name, CheckpointId), Checkpoint> = HashMap::new();
     let done = async {

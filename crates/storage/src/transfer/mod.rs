@@ -7,6 +7,10 @@
 //! The file is JSON lines: a head that names the format, one line per checkpoint, and an end that counts them, so that
 //! a file that was cut off is distinguished from a whole one. A thread that could not be taken over whole is not there at all.
 
+//! A thread that another program makes is brought in the same way, checkpoint by checkpoint in the form that ours have. What
+//! cannot be read of it is named and left out. Its copy may be brought on: when the program has gone on with it, or when
+//! copying was interrupted, what is missing is added, as long as the copy has not gone a way of its own.
+
 mod file;
 mod thread;
 
@@ -15,7 +19,7 @@ use std::time::Duration;
 use superstep::checkpoint::{StorageError, Watch};
 use superstep::run::{Clock as _, SystemClock};
 use superstep::store::{StoreError, StoreOp, StoreQuery, Ttl};
-use superstep::{Checkpointer, Store, ThreadId, Value};
+use superstep::{CheckpointId, Checkpointer, Store, ThreadId, Value};
 
 pub use file::{Imported, export, import};
 use thread::{Reader, Writer};
@@ -51,6 +55,28 @@ pub enum TransferError {
     /// The caller wanted it to stop.
     #[error("it was stopped; nothing was changed")]
     Stopped,
+}
+
+/// A checkpoint that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedCheckpoint {
+    /// The checkpoint.
+    pub id: CheckpointId,
+    /// Why it could not be read.
+    pub cause: String,
+}
+
+/// Report of a thread that was copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Transferred {
+    /// Checkpoints that were stored.
+    pub checkpoints: u64,
+    /// Checkpoints that the copy had already.
+    pub known: u64,
+    /// Checkpoints that could not be read and were left out; only of a thread that another program makes.
+    pub skipped: Vec<SkippedCheckpoint>,
+    /// Set when it was stopped before everything was there; what the copy has stays, and copying again goes on.
+    pub stopped: bool,
 }
 
 /// Items that are copied together.
@@ -91,16 +117,19 @@ pub async fn items(from: &dyn Store, to: &dyn Store) -> Result<u64, StoreError> 
     }
 }
 
-/// Copies a thread from one backend to another under a name that is free there; says how many checkpoints it has.
+/// Copies a thread from one backend to another under a name that is free there. A copy of a thread that another program
+/// makes is brought on instead, if it has nothing that the thread has not.
 pub async fn transfer(
     from: &dyn Checkpointer,
     to: &dyn Checkpointer,
     thread: &ThreadId,
     name: &ThreadId,
     watch: Watch<'_>,
-) -> Result<u64, TransferError> {
+) -> Result<Transferred, TransferError> {
     let mut reader = Reader::open(from, thread).await?;
-    let mut writer = Writer::open(to, name).await?;
+    reader.skips_damage = from.foreign().is_some();
+    let mut writer = Writer::open(to, name, from.foreign().map(|_| reader.places())).await?;
+    let known = writer.known.len() as u64;
     let done = async {
         while let Some((parcel, _)) = reader.next().await? {
             writer.add(parcel).await?;
@@ -111,5 +140,15 @@ pub async fn transfer(
         Ok(())
     }
     .await;
-    writer.end(done).await
+    let (done, stopped) = match done {
+        // What was there before is not taken away again.
+        Err(TransferError::Stopped) if known > 0 => (Ok(()), true),
+        done => (done, false),
+    };
+    Ok(Transferred {
+        checkpoints: writer.end(done).await?,
+        known,
+        skipped: reader.skipped,
+        stopped,
+    })
 }

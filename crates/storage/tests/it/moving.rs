@@ -100,7 +100,7 @@ async fn a_thread_reads_the_same_wherever_it_is_moved() {
     let count = transfer(&*memory, &*sqlite, &"t".into(), &"moved".into(), &on)
         .await
         .expect("a move");
-    assert_eq!(count, before.len() as u64);
+    assert_eq!(count.checkpoints, before.len() as u64);
     assert_eq!(everything(&*sqlite, "moved").await, before);
     let back: Arc<dyn Checkpointer> = Arc::new(MemorySaver::new());
     transfer(&*sqlite, &*back, &"moved".into(), &"t".into(), &on)

@@ -1,10 +1,9 @@
 """A second program: joins, a node that is put off, delta channels, two levels of nesting, parallel questions, loops, edits.
-Usage: make_more.py OUT.sqlite > expected.json   (writes the database, and what the library itself reads from it)"""
+Usage: make_more.py OUT.sqlite|postgres://… > expected.json   (writes the database, and what the library itself reads from it)"""
 import sys, json, operator
 from typing import Annotated, Any, TypedDict
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.channels import DeltaChannel
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import StateGraph, START, END
 from langgraph.graph.message import add_messages
 from langgraph.types import Command, Send, interrupt
@@ -68,7 +67,11 @@ def entry(s):
                        "state": conf(t.state) if isinstance(t.state, dict) else None} for t in s.tasks]}
 
 out = {}
-with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
+if sys.argv[1].startswith("postgres"):
+    from langgraph.checkpoint.postgres import PostgresSaver as Saver
+else:
+    from langgraph.checkpoint.sqlite import SqliteSaver as Saver
+with Saver.from_conn_string(sys.argv[1]) as saver:
     saver.setup()
     for name, make in (("joins", joins), ("deltas", deltas), ("deep", deep), ("parallel", parallel), ("command", command), ("fails", fails)):
         app = make().compile(checkpointer=saver)

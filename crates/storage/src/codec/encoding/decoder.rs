@@ -12,7 +12,7 @@ use super::{COMPRESSED, REFERRING};
 use crate::codec::bytes::{Cursor, Decoded};
 
 /// No block of zstd grows more than this, so damage cannot ask for more memory.
-const MOST_GROWTH: usize = 50_000;
+const MAX_GROWTH: usize = 50_000;
 
 /// Converter of stored data back to values.
 pub(crate) struct ValueDecoder(zstd::bulk::Decompressor<'static>);
@@ -35,7 +35,7 @@ impl ValueDecoder {
         }
         let mut cursor = Cursor(rest);
         let len = usize::try_from(cursor.number()?).unwrap_or(usize::MAX);
-        if len / MOST_GROWTH > cursor.0.len() {
+        if len / MAX_GROWTH > cursor.0.len() {
             return Err("it says that it is longer than it can be".to_owned());
         }
         Ok((Cow::Owned(self.frame(cursor.0, len)?), referring))
