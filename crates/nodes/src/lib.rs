@@ -15,6 +15,7 @@ mod project;
 pub mod registry;
 pub mod search;
 mod state;
+pub mod testing;
 
 use programs::helper::HelperWork;
 
@@ -22,11 +23,14 @@ pub use base::access::{self, Access, Grants, UnknownAccess};
 pub use base::files::{self, Stamp};
 pub use base::{schema_validator, secrets};
 pub use kinds::is_own_record;
-pub use mcp::{DeclaredServer, DeclaredVariable, OfferedTool, ServerAddress, declared_servers, with_server};
+pub use mcp::{
+    DeclaredServer, DeclaredVariable, OfferedTool, ServerAddress, ServerFault, SignIn, declared_servers,
+    with_server,
+};
 pub use models::ModelSettings;
 pub use programs::helper::HelperProgram;
-pub use programs::{javascript, python};
-pub use project::{Environment, GraphSources, NestedError, document_hash};
+pub use programs::{attach, javascript, python};
+pub use project::{Environment, GraphSources, Logins, NestedError, document_hash};
 pub use registry::{
     Built, Checked, KeyUsage, KindInfo, NO_ORDER, NODE_DISABLED, NodeKind, PreviewGraph, Registry, Uncertain,
     bounds, may_pass, not_retried, refuse_disabled,

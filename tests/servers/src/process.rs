@@ -1,6 +1,7 @@
 //! A server process with a folder and a watchdog.
 
 use std::fs::{self, File, Permissions};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How long a server may take to come up or to go down.
@@ -260,17 +262,35 @@ fn as_account(command: &mut Command, account: Option<Account>) -> &mut Command {
     }
 }
 
-/// Returns a port that nobody listens on now.
+/// Ports for servers: below those that the system gives out by itself, so that no connection of another program takes
+/// one between our looking and the server's binding it.
+const PORTS: std::ops::Range<u16> = 20_000..32_000;
+
+/// Returns a port on 127.0.0.1 at which nothing listens, and which no other test program is given while this one runs:
+/// a test that finds a server there must find its own.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .expect("a port on 127.0.0.1 can be had")
-        .port()
+    static CLAIMED: Mutex<Vec<File>> = Mutex::new(Vec::new());
+    let uid = rustix::process::geteuid().as_raw();
+    let folder = std::env::temp_dir().join(format!("superstep-ports-{uid}"));
+    fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    let start = RandomState::new().build_hasher().finish();
+    for step in 0..u64::from(PORTS.end - PORTS.start) {
+        let offset = (start.wrapping_add(step) % u64::from(PORTS.end - PORTS.start)) as u16;
+        let port = PORTS.start + offset;
+        let claim = File::create(folder.join(port.to_string())).expect("the folder can be written");
+        if claim.try_lock().is_ok() && TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            CLAIMED.lock().push(claim);
+            return port;
+        }
+    }
+    panic!(
+        "there is no free port on 127.0.0.1 from {} to {}",
+        PORTS.start, PORTS.end
+    );
 }
 
 /// Creates a password that nobody else knows.
 pub(crate) fn password() -> String {
-    use std::hash::{BuildHasher, Hasher, RandomState};
     let part = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", part(), part())
 }

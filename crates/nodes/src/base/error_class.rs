@@ -16,6 +16,7 @@ lasting! {
     DELAY = "DelayError",
     HTTP_INPUT = "HttpInputError",
     MAP_LIMIT = "MapLimitError",
+    MCP_LOGIN = "McpLoginError",
     MCP_SETUP = "McpSetupError",
     MODEL_AUTH = "ModelAuthError",
     MODEL_INPUT = "ModelInputError",

@@ -5,28 +5,61 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The most bytes of a graph that is opened; one of 100,000 nodes has half as many.
-pub const LARGEST_GRAPH: u64 = 64 << 20;
+pub const MAX_GRAPH: u64 = 64 << 20;
 /// Most bytes of a file that the program itself writes into the data folder: a graph within JSON, all of it escaped.
-const MAX_OWN_FILE: u64 = 4 * LARGEST_GRAPH;
+const MAX_OWN_FILE: u64 = 4 * MAX_GRAPH;
 
-/// The identity of a file, to find out whether it is still the one that was read.
+/// Two writes that are this close may leave one stamp: file systems count time in steps of up to two seconds.
+const COARSEST_CLOCK: Duration = Duration::from_secs(2);
+
+/// The identity of a file, to find out whether it is still the one that was read. Where the system tells them, the time that
+/// no program sets and the file's number belong to it: a copy that keeps the time of its original is another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     modified: Option<SystemTime>,
     size: u64,
+    /// Device, number, and when anything of it was changed, since 1970.
+    #[cfg(unix)]
+    inode: (u64, u64, Duration),
 }
 
 impl Stamp {
     /// Reads the stamp of the file as it is now; `None` when it does not exist.
     pub fn of(path: &Path) -> Option<Self> {
-        let facts = std::fs::metadata(path).ok()?;
-        Some(Self {
+        Self::read(path).ok()
+    }
+
+    /// Reads the stamp of the file as it is now.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let facts = std::fs::metadata(path)?;
+        Ok(Self {
             modified: facts.modified().ok(),
             size: facts.len(),
+            #[cfg(unix)]
+            inode: {
+                use std::os::unix::fs::MetadataExt as _;
+                let seconds = u64::try_from(facts.ctime()).unwrap_or_default();
+                let nanos = u32::try_from(facts.ctime_nsec()).unwrap_or_default();
+                (facts.dev(), facts.ino(), Duration::new(seconds, nanos))
+            },
         })
+    }
+
+    /// Returns whether any write after this moment gives another stamp. Until then the content says more.
+    pub fn is_final(&self, at: SystemTime) -> bool {
+        #[cfg(unix)]
+        let changed = Some(SystemTime::UNIX_EPOCH + self.inode.2);
+        #[cfg(not(unix))]
+        let changed = self.modified;
+        let distance = changed.map(|changed| match at.duration_since(changed) {
+            Ok(age) => age,
+            // The clock of another machine, or a time that somebody set.
+            Err(ahead) => ahead.duration(),
+        });
+        distance.is_none_or(|distance| distance >= COARSEST_CLOCK)
     }
 }
 

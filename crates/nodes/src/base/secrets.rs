@@ -155,6 +155,18 @@ pub fn note(secret: &str) {
         .collect();
 }
 
+/// Forgets a secret of one line that is worth nothing any more: tokens are renewed for as long as a program runs, and each
+/// one more is looked for in every text.
+pub(crate) fn forget(secret: &str) {
+    let mut known = KNOWN.write();
+    for form in written_forms(secret) {
+        known.forms.remove(&form);
+    }
+    for form in in_base64(secret) {
+        known.encoded.remove(&form);
+    }
+}
+
 /// Returns a text as it is, and as JSON text and addresses have it.
 fn written_forms(text: &str) -> impl Iterator<Item = String> {
     let in_json = |text: &String| {

@@ -59,6 +59,8 @@ pub(crate) struct WebRequest {
 pub(crate) struct Web {
     grants: Grants,
     private_hosts: Vec<String>,
+    /// Connections that a request can find open.
+    idle: usize,
     open: OnceLock<Result<Client, String>>,
     guarded: OnceLock<Result<Client, String>>,
 }
@@ -73,6 +75,19 @@ impl Web {
                 .iter()
                 .map(|host| host.trim().to_lowercase())
                 .collect(),
+            idle: usize::MAX,
+            open: OnceLock::new(),
+            guarded: OnceLock::new(),
+        }
+    }
+
+    /// Returns one that reaches the same, each request over a connection of its own: while a person reads a page, a server
+    /// closes what is idle, and a request that meets that moment is lost.
+    pub(crate) fn without_idle(&self) -> Self {
+        Self {
+            grants: self.grants.clone(),
+            private_hosts: self.private_hosts.clone(),
+            idle: 0,
             open: OnceLock::new(),
             guarded: OnceLock::new(),
         }
@@ -132,7 +147,7 @@ impl Web {
             return Err(WebError::AccessDenied(AccessDenied(Access::of_url(url))));
         }
         let made = if listed || self.grants.name(&access) {
-            self.open.get_or_init(|| client(None))
+            self.open.get_or_init(|| client(None, self.idle))
         } else {
             // A host that is an address is never resolved.
             let literal = host
@@ -142,14 +157,16 @@ impl Web {
             if literal.is_ok_and(|ip| !is_public(ip)) {
                 return Err(WebError::Private(with_port.clone()));
             }
-            self.guarded.get_or_init(|| client(Some(Arc::new(Guarded))))
+            self.guarded
+                .get_or_init(|| client(Some(Arc::new(Guarded)), self.idle))
         };
         made.as_ref().map_err(|cause| WebError::Failed(cause.clone()))
     }
 }
 
-fn client(resolver: Option<Arc<Guarded>>) -> Result<Client, String> {
+fn client(resolver: Option<Arc<Guarded>>, idle: usize) -> Result<Client, String> {
     let mut builder = Client::builder()
+        .pool_max_idle_per_host(idle)
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(CONNECT)
         // A proxy would resolve names itself, beyond the guard.

@@ -159,19 +159,19 @@ fn class(value: &Jinja) -> Option<&'static str> {
 }
 
 fn named(value: &Jinja) -> String {
-    const SHOWN: usize = 40;
+    const MAX_SHOWN: usize = 40;
     let class = class(value).unwrap_or("null");
     match value.kind() {
         ValueKind::String => {
             let text = value.as_str().unwrap_or_default();
-            let more = if text.chars().nth(SHOWN).is_some() {
+            let more = if text.chars().nth(MAX_SHOWN).is_some() {
                 "…"
             } else {
                 ""
             };
             format!(
                 "the text `{}{more}`",
-                text.chars().take(SHOWN).collect::<String>()
+                text.chars().take(MAX_SHOWN).collect::<String>()
             )
         }
         ValueKind::Number => format!("the number {value}"),

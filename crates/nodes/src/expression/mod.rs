@@ -108,12 +108,12 @@ impl fmt::Display for ExpressionError {
 impl std::error::Error for ExpressionError {}
 
 fn shortened(text: &str) -> String {
-    const SHOWN: usize = 120;
+    const MAX_SHOWN: usize = 120;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= SHOWN {
+    if line.chars().count() <= MAX_SHOWN {
         line
     } else {
-        line.chars().take(SHOWN).chain(['…']).collect()
+        line.chars().take(MAX_SHOWN).chain(['…']).collect()
     }
 }
 

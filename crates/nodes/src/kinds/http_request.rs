@@ -30,7 +30,7 @@ use superstep_document::text;
 pub(crate) const ANSWER: &str = "answer";
 
 /// Characters of a failed answer that the model is shown.
-const SHOWN_FAILURE: usize = 2000;
+const MAX_SHOWN_FAILURE: usize = 2000;
 
 /// An HTTP request.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -528,7 +528,7 @@ impl HttpResponse {
 
 /// Returns the beginning of a failed answer.
 fn shown(text: &str) -> String {
-    text.trim().chars().take(SHOWN_FAILURE).collect()
+    text.trim().chars().take(MAX_SHOWN_FAILURE).collect()
 }
 
 /// Adds what is not empty to the query of an address.

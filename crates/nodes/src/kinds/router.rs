@@ -141,6 +141,35 @@ fn every_way(site: &mut Site<'_>, config: &RouterConfig) {
     ));
 }
 
+/// Reports a key for the label that takes not every label.
+fn check_into(site: &mut Site<'_>, config: &RouterConfig) {
+    let Some(key) = site.write("/into", &config.into) else {
+        return;
+    };
+    let labels = config.ways.iter().map(|way| &way.label).chain(&config.otherwise);
+    let shape = SchemaValidator::new(&key.schema).ok();
+    let wrong: Vec<String> = labels
+        .filter(|label| {
+            let label = Json::String((*label).clone());
+            shape.as_ref().is_some_and(|shape| !shape.fits(&label))
+        })
+        .cloned()
+        .collect();
+    if !wrong.is_empty() {
+        let message = text!(
+            "State key `{into}` does not take {known}.",
+            into = &config.into,
+            known = superstep_document::suggest::listing(wrong.iter().map(String::as_str))
+        );
+        site.error(
+            "into-type",
+            "/into",
+            message,
+            text!("Choose a key of type string whose values include the labels."),
+        );
+    }
+}
+
 /// Says which labels that a node writes into `into` no path of its routes takes that read exactly this key.
 pub(super) fn labels_without_path<'a>(
     site: &mut Site<'_>,
@@ -278,30 +307,7 @@ impl NodeKind for RouterKind {
             .as_deref()
             .map(|label| ("/otherwise".to_owned(), label));
         labels_without_path(site, &config.into, ways.chain(otherwise));
-        if let Some(key) = site.write("/into", &config.into) {
-            let labels = config.ways.iter().map(|way| &way.label).chain(&config.otherwise);
-            let shape = SchemaValidator::new(&key.schema).ok();
-            let wrong: Vec<String> = labels
-                .filter(|label| {
-                    let label = Json::String((*label).clone());
-                    shape.as_ref().is_some_and(|shape| !shape.fits(&label))
-                })
-                .cloned()
-                .collect();
-            if !wrong.is_empty() {
-                let message = text!(
-                    "State key `{into}` does not take {known}.",
-                    into = &config.into,
-                    known = superstep_document::suggest::listing(wrong.iter().map(String::as_str))
-                );
-                site.error(
-                    "into-type",
-                    "/into",
-                    message,
-                    text!("Choose a key of type string whose values include the labels."),
-                );
-            }
-        }
+        check_into(site, &config);
         if let Some(by) = &config.by_model {
             site.template("/by_model/text", &by.text);
             site.filled("/by_model/text", &by.text);

@@ -1,6 +1,6 @@
 //! A connection to one MCP server: what it offers, and calls that report progress, can be cancelled and end in time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use parking_lot::Mutex;
-use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::Url;
 use rmcp::handler::client::progress::ProgressDispatcher;
 use rmcp::model::{
     CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientRequest,
@@ -29,6 +29,7 @@ use superstep::NodeContext;
 use super::config::FilledServerConfig;
 use super::error::McpError;
 use super::http::{self, HttpClient};
+use super::login::Login;
 use super::offers::{self, ListPage, ServerList, ServerResource, ServerTool};
 use super::process::ServerProcess;
 use super::reading::{self, PartsCount, UNREADABLE};
@@ -45,6 +46,9 @@ const LIST: Duration = Duration::from_secs(30);
 /// How long a silent server may take to say that it is there. One that is only slow, on a busy computer, is not given up:
 /// what it remembers would be lost.
 const PROBE: Duration = Duration::from_secs(10);
+/// How long what came in before the end of a silence may take to be read: on a busy computer it is this program, too,
+/// that had no turn for a while.
+const LAST_LOOK: Duration = Duration::from_millis(500);
 /// Things of one sort that a server may offer, and pages on which it may list them.
 const MAX_ENTRIES: usize = 2_000;
 const MAX_PAGES: usize = 200;
@@ -141,6 +145,7 @@ pub(crate) struct Client {
     service: RunningService<RoleClient, NotificationHandler>,
     process: Option<ServerProcess>,
     launch: FilledServerConfig,
+    login: Option<Arc<Login>>,
     /// Goes up while a long message comes in.
     parts: PartsCount,
     tools: Mutex<Option<KnownTools>>,
@@ -160,6 +165,7 @@ impl Client {
         helper: Option<&HelperProgram>,
     ) -> Result<Self, McpError> {
         let parts = PartsCount::default();
+        let mut login = None;
         let started = match &launch {
             FilledServerConfig::Program { command, .. } => {
                 let start = async |way: ClientLifecycleMode| {
@@ -187,14 +193,25 @@ impl Client {
                 }
                 .map(|(service, process)| (service, Some(process)))
             }
-            FilledServerConfig::Address { url, headers } => {
-                let web = Web::new(&environment.grants, &environment.models.private_hosts);
-                let up = match transport(&web, url, headers, parts.clone()) {
+            FilledServerConfig::Address { url, headers, .. } => {
+                let web = Arc::new(Web::new(&environment.grants, &environment.models.private_hosts));
+                let transport = match Url::parse(url) {
+                    Ok(url) => {
+                        let own = login_of(server, &url, headers, root, environment, &web);
+                        login = Some(own.clone());
+                        transport(&web, &url, headers, parts.clone(), own)
+                    }
+                    Err(error) => Err(format!("{url:?} is no address: {error}")),
+                };
+                let up = match transport {
                     Ok(transport) => {
                         up(NotificationHandler::new().serve_with_lifecycle(transport, automatic())).await
                     }
                     Err(cause) => Err((None, cause)),
                 };
+                if let (Err(_), Some(need)) = (&up, login.as_ref().and_then(|login| login.need())) {
+                    return Err(need);
+                }
                 up.map(|service| (service, None))
                     .map_err(|(error, cause)| (error, cause, String::new()))
             }
@@ -209,11 +226,22 @@ impl Client {
             service,
             process,
             launch,
+            login,
             parts,
             tools: Mutex::default(),
             used: AtomicBool::new(true),
             broken: AtomicBool::new(false),
         })
+    }
+
+    /// Lets the login be renewed within what the environment's owner allows now.
+    pub(super) fn allow(&self, environment: &Environment) {
+        if let Some(login) = &self.login {
+            login.allow(Arc::new(Web::new(
+                &environment.grants,
+                &environment.models.private_hosts,
+            )));
+        }
     }
 
     /// Returns whether the client has been used since the last call of this function.
@@ -470,6 +498,7 @@ impl Client {
         let mut parts = self.parts.get();
         let silence = tokio::time::sleep(limit);
         tokio::pin!(silence);
+        let mut is_last_look = false;
         loop {
             tokio::select! {
                 biased;
@@ -483,15 +512,21 @@ impl Client {
                 }
                 Some(report) = progress.next() => {
                     silence.as_mut().reset(tokio::time::Instant::now() + limit);
+                    is_last_look = false;
                     context.heartbeat();
                     context.emit(redact_value(&progress_event(tool, &report))).await;
                 }
                 () = context.cancelled() => return Err(McpError::Cancelled),
                 () = &mut silence => {
                     let now = self.parts.get();
-                    if std::mem::replace(&mut parts, now) != now {
-                        silence.as_mut().reset(tokio::time::Instant::now() + limit);
-                        context.heartbeat();
+                    let still_comes = std::mem::replace(&mut parts, now) != now;
+                    if still_comes || !is_last_look {
+                        is_last_look = !still_comes;
+                        let wait = if still_comes { limit } else { LAST_LOOK };
+                        silence.as_mut().reset(tokio::time::Instant::now() + wait);
+                        if still_comes {
+                            context.heartbeat();
+                        }
                         continue;
                     }
                     drop(waiting);
@@ -514,6 +549,12 @@ impl Client {
 
     async fn failed(&self, tool: Option<&str>, error: ServiceError) -> McpError {
         let server = self.server.to_string();
+        if let ServiceError::TransportSend(failure) = &error
+            && http::is_refused(&*failure.error)
+            && let Some(need) = self.login.as_ref().and_then(|login| login.need())
+        {
+            return need;
+        }
         match error {
             ServiceError::McpError(error) if error.code == UNREADABLE => McpError::Unreadable {
                 server,
@@ -624,27 +665,34 @@ impl Drop for PendingRequest {
 /// with these headers. A name that leads into the own network is refused at each lookup.
 fn transport(
     web: &Web,
-    url: &str,
+    url: &Url,
     headers: &std::collections::BTreeMap<String, String>,
     parts: PartsCount,
+    login: Arc<Login>,
 ) -> Result<StreamableHttpClientTransport<HttpClient>, String> {
-    let address = reqwest::Url::parse(url).map_err(|e| format!("{url:?} is no address: {e}"))?;
-    let mut sent = HashMap::new();
-    for (name, value) in headers {
-        let name: HeaderName = name
-            .parse()
-            .map_err(|_| format!("{name:?} cannot be the name of a header"))?;
-        let mut value: HeaderValue = value
-            .parse()
-            .map_err(|_| format!("the header {name} has characters that headers cannot have"))?;
-        value.set_sensitive(true);
-        sent.insert(name, value);
-    }
-    let client = web.client_for(&address).map_err(|e| e.to_string())?.clone();
+    let sent = http::headers(headers)?;
+    let sent = sent.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let client = web.client_for(url).map_err(|e| e.to_string())?.clone();
     Ok(StreamableHttpClientTransport::with_client(
-        HttpClient { client, parts },
-        http::config(url, sent),
+        HttpClient { client, parts, login },
+        http::config(url.as_str(), sent.collect()),
     ))
+}
+
+/// Returns the way to the login of a server; there is none where the project itself says who asks.
+fn login_of(
+    server: &str,
+    url: &Url,
+    headers: &std::collections::BTreeMap<String, String>,
+    root: &Path,
+    environment: &Environment,
+    web: &Arc<Web>,
+) -> Arc<Login> {
+    let by_project = headers
+        .keys()
+        .any(|name| name.eq_ignore_ascii_case("authorization"));
+    let logins = environment.logins.clone().filter(|_| !by_project);
+    Arc::new(Login::new(server, root, url, by_project, logins, web.clone()))
 }
 
 /// Returns an error with its causes: transports hide what happened at the bottom.

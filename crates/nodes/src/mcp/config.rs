@@ -34,7 +34,22 @@ pub(crate) enum ServerConfig {
     Address {
         url: String,
         headers: BTreeMap<String, String>,
+        oauth: OAuthConfig,
     },
+}
+
+/// Data by which the authorization server of an address knows this program; nothing of it is needed where a server lets
+/// programs register themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct OAuthConfig {
+    /// Name under which the program was registered.
+    pub(super) client_id: Option<String>,
+    pub(super) client_secret: Option<String>,
+    /// Port of the address that the browser is sent back to; any, without it.
+    pub(super) callback_port: Option<u16>,
+    /// What is asked for, separated by spaces, in place of what the server names.
+    pub(super) scopes: Option<String>,
 }
 
 /// The same with variables filled in.
@@ -62,6 +77,8 @@ struct ServerEntry {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    #[serde(default)]
+    oauth: Option<OAuthConfig>,
 }
 
 /// Returns a project's folder and the file that declares its servers.
@@ -125,6 +142,7 @@ pub(super) fn entry_of(name: &str, entry: &serde_json::Value) -> Result<ServerCo
         (true, _, Some(url)) => Ok(ServerConfig::Address {
             url,
             headers: entry.headers,
+            oauth: entry.oauth.unwrap_or_default(),
         }),
         (false, Some(command), _) if !command.trim().is_empty() => Ok(ServerConfig::Program {
             command,
@@ -152,7 +170,7 @@ impl ServerConfig {
                 .chain(cwd)
                 .map(String::as_str)
                 .collect(),
-            ServerConfig::Address { url, headers } => [url]
+            ServerConfig::Address { url, headers, .. } => [url]
                 .into_iter()
                 .chain(headers.values())
                 .map(String::as_str)
@@ -236,13 +254,18 @@ impl ServerConfig {
                 env: all(env)?,
                 cwd: cwd.as_ref().map(fill).transpose()?,
             },
-            ServerConfig::Address { url, headers } => {
+            ServerConfig::Address { url, headers, oauth } => {
                 for (header, text) in headers {
                     one_line(header, text)?;
                 }
                 ServerConfig::Address {
                     url: fill(url)?,
                     headers: all(headers)?,
+                    oauth: OAuthConfig {
+                        client_id: oauth.client_id.as_ref().map(fill).transpose()?,
+                        client_secret: oauth.client_secret.as_ref().map(fill).transpose()?,
+                        ..oauth.clone()
+                    },
                 }
             }
         })

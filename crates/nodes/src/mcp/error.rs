@@ -10,6 +10,17 @@ use crate::base::access::AccessDenied;
 use crate::base::error_class;
 use superstep_document::{Text, text};
 
+/// Reason why a person has to sign in at a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SignInNeed {
+    /// Nobody did yet.
+    Missing,
+    /// The server no longer takes the login.
+    Ended,
+    /// The login does not include this.
+    Scope(String),
+}
+
 /// Reason why an MCP server did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum McpError {
@@ -53,6 +64,12 @@ pub(crate) enum McpError {
     },
     /// It ended while it was at work.
     Died { server: String, exit_message: String },
+    /// It wants to know who asks.
+    SignIn { server: String, need: SignInNeed },
+    /// A person tried to sign in.
+    SignInFailed { server: String, cause: Text },
+    /// The authorization server did not renew the login this time.
+    NotRenewed { server: String, cause: String },
     /// It answered with an error.
     Refused { server: String, cause: String },
     /// It did not answer.
@@ -163,6 +180,38 @@ impl McpError {
                     said = exit_message
                 )
             }
+            McpError::SignIn { server, need } => match need {
+                SignInNeed::Missing => text!("the MCP server `{server}` asks for a login", server),
+                SignInNeed::Ended => {
+                    text!(
+                        "the login to the MCP server `{server}` has expired or was revoked",
+                        server
+                    )
+                }
+                SignInNeed::Scope(scope) if scope.is_empty() => {
+                    text!(
+                        "the login to the MCP server `{server}` is not enough for this",
+                        server
+                    )
+                }
+                SignInNeed::Scope(scope) => text!(
+                    "the login to the MCP server `{server}` does not include {scope}, which this needs",
+                    server,
+                    scope
+                ),
+            },
+            McpError::SignInFailed { server, cause } => {
+                text!(
+                    "the login to the MCP server `{server}` failed: {cause}",
+                    server,
+                    cause
+                )
+            }
+            McpError::NotRenewed { server, cause } => text!(
+                "the login to the MCP server `{server}` could not be renewed: {cause}",
+                server,
+                cause
+            ),
             McpError::Refused { server, cause } => {
                 text!("the MCP server `{server}` refused: {cause}", server, cause)
             }
@@ -234,6 +283,10 @@ impl McpError {
             McpError::SecretLines { .. } => {
                 text!("Name a secret of one line in the header, such as a token")
             }
+            McpError::SignIn { server, .. } => text!(
+                "Sign in where a node of the graph names the server, or type `superstep mcp login {server}` in the project's folder",
+                server
+            ),
             McpError::SameTool { .. } => text!("Give its tools a `prefix`"),
             McpError::Unreadable { tool: Some(_), .. } => text!("The tool may have done its work"),
             McpError::OddTool { .. } => text!("The server has to be corrected"),
@@ -247,6 +300,7 @@ impl McpError {
         match self {
             McpError::NoProject => "graph-not-saved",
             McpError::Broken { .. } => "broken-mcp-file",
+            McpError::SignIn { .. } => "mcp-sign-in",
             _ => "unknown-mcp",
         }
     }
@@ -255,7 +309,7 @@ impl McpError {
     pub(crate) fn is_settings(&self) -> bool {
         use McpError::{
             AccessDenied, Broken, NoFile, NoProject, NoTool, NoVariable, OddTool, SameTool, SecretLines,
-            Unknown,
+            SignIn, SignInFailed, Unknown,
         };
         matches!(
             self,
@@ -268,6 +322,8 @@ impl McpError {
                 | NoTool { .. }
                 | OddTool { .. }
                 | SameTool { .. }
+                | SignIn { .. }
+                | SignInFailed { .. }
                 | AccessDenied(_)
         )
     }
@@ -277,6 +333,7 @@ impl McpError {
         let class = match &self {
             McpError::AccessDenied(_) => AccessDenied::CLASS,
             McpError::Cancelled => return NodeError::Cancelled,
+            McpError::SignIn { .. } | McpError::SignInFailed { .. } => error_class::MCP_LOGIN,
             McpError::Timeout { .. } => "McpTimeoutError",
             settings if settings.is_settings() => error_class::MCP_SETUP,
             _ => "McpServerError",

@@ -1,7 +1,7 @@
 //! The connection to a server at an address, by streamable HTTP: rmcp's way through sessions and streams, with answers
 //! that are read here (see `reading.rs`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Cursor;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +22,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
+use super::error::McpError;
+use super::login::Login;
 use super::reading::{self, Incoming, MAX_MESSAGE, PartsCount, SentRequest};
 
 /// Longest wait for the answer to the question which revisions a server speaks. Older ones may say nothing at all.
@@ -48,6 +50,7 @@ type Failure = StreamableHttpError<reqwest::Error>;
 pub(super) struct HttpClient {
     pub(super) client: Client,
     pub(super) parts: PartsCount,
+    pub(super) login: Arc<Login>,
 }
 
 impl StreamableHttpClient for HttpClient {
@@ -74,10 +77,23 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
         most: usize,
     ) -> Result<Events, Failure> {
-        let events = self
-            .client
-            .get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, most)
-            .await?;
+        let asking = async |token: Option<String>| {
+            let (uri, session, last, headers) =
+                (uri.clone(), session.clone(), last_event.clone(), headers.clone());
+            self.client
+                .get_stream_with_max_sse_event_size(uri, session, last, token, headers, most)
+                .await
+        };
+        let token = self.token(token).await?;
+        let events = match (asking(token.clone()).await, token) {
+            (Err(StreamableHttpError::AuthRequired(challenge)), Some(refused)) => {
+                match self.renewed(&refused).await? {
+                    None => return Err(StreamableHttpError::AuthRequired(challenge)),
+                    renewed => asking(renewed).await?,
+                }
+            }
+            (answer, _) => answer?,
+        };
         Ok(read(events, None))
     }
 
@@ -88,6 +104,7 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failure> {
+        let token = self.token(token).await?;
         self.client.delete_session(uri, session, token, headers).await
     }
 
@@ -121,7 +138,8 @@ impl StreamableHttpClient for HttpClient {
             _ => None,
         };
         let in_session = session.is_some();
-        let asking = self.send(uri, &message, session, token, headers);
+        let token = self.token(token).await?;
+        let asking = self.ask(uri, &message, session, token, headers);
         let response = match &sent {
             Some(sent) if sent.method == "server/discover" => {
                 match tokio::time::timeout(DISCOVER, asking).await {
@@ -142,6 +160,42 @@ impl StreamableHttpClient for HttpClient {
 }
 
 impl HttpClient {
+    /// Returns the token to send: that of the login, where there is no other.
+    async fn token(&self, given: Option<String>) -> Result<Option<String>, Failure> {
+        match given {
+            None => (self.login.token().await).map_err(|error| unsent(&self.login, error)),
+            given => Ok(given),
+        }
+    }
+
+    async fn renewed(&self, refused: &str) -> Result<Option<String>, Failure> {
+        (self.login.renewed(refused).await).map_err(|error| unsent(&self.login, error))
+    }
+
+    /// Sends a message, and once more with a new token when the first is refused.
+    async fn ask(
+        &self,
+        uri: Arc<str>,
+        message: &ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<Response, Failure> {
+        let again = (uri.clone(), session.clone(), headers.clone());
+        let mut response = self.send(uri, message, session, token.clone(), headers).await?;
+        if response.status() == StatusCode::UNAUTHORIZED
+            && let Some(refused) = token
+            && let renewed @ Some(_) = self.renewed(&refused).await?
+        {
+            let (uri, session, headers) = again;
+            response = self.send(uri, message, session, renewed, headers).await?;
+        }
+        self.login
+            .learn(response.status(), challenge(response.headers()).as_deref())
+            .await;
+        Ok(response)
+    }
+
     async fn send(
         &self,
         uri: Arc<str>,
@@ -174,6 +228,36 @@ impl HttpClient {
         }
         Ok(request.send().await?)
     }
+}
+
+/// Takes note of why a request was not sent.
+fn unsent(login: &Login, error: McpError) -> Failure {
+    let words = error.to_string();
+    login.fail(error);
+    StreamableHttpError::AuthRequired(AuthRequiredError::new(words))
+}
+
+/// Returns what a server says of the login that it wants.
+pub(super) fn challenge(headers: &HeaderMap) -> Option<String> {
+    let all = headers.get_all(WWW_AUTHENTICATE).iter();
+    let all = all.map(|one| String::from_utf8_lossy(one.as_bytes()).into_owned());
+    all.reduce(|all, one| format!("{all}, {one}"))
+}
+
+/// Returns the headers that a project gives to a server.
+pub(super) fn headers(declared: &BTreeMap<String, String>) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in declared {
+        let name: HeaderName = name
+            .parse()
+            .map_err(|_| format!("{name:?} cannot be the name of a header"))?;
+        let mut value: HeaderValue = value
+            .parse()
+            .map_err(|_| format!("the header {name} has characters that headers cannot have"))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
 }
 
 /// Reads the answer to a request.
@@ -221,9 +305,10 @@ async fn refused(
     parts: &PartsCount,
 ) -> Result<StreamableHttpPostResponse, Failure> {
     let status = response.status();
-    let challenge = header(response.headers(), WWW_AUTHENTICATE.as_str());
+    let challenge = challenge(response.headers());
     let retry_after = header(response.headers(), RETRY_AFTER.as_str());
     let forbidden = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let challenge = challenge.or_else(|| (status == StatusCode::UNAUTHORIZED).then(String::new));
     if let (true, Some(challenge)) = (forbidden, challenge) {
         return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(
             format!("HTTP {status}, {challenge}"),
@@ -265,6 +350,14 @@ pub(super) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<Strin
         StreamableHttpError::AuthRequired(challenge) => Some(challenge.www_authenticate_header.clone()),
         _ => None,
     }
+}
+
+/// Returns whether the server did not let us in.
+pub(super) fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(StreamableHttpError::<reqwest::Error>::AuthRequired(_))
+    )
 }
 
 /// Reads the events of a stream, which answers `sent` if it came with it.

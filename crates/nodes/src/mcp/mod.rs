@@ -10,9 +10,11 @@ mod content;
 mod declaring;
 mod error;
 mod http;
+mod login;
 mod offers;
 mod process;
 mod reading;
+mod sign_in;
 mod stdio;
 
 use std::collections::HashMap;
@@ -31,6 +33,8 @@ pub(crate) use content::{Content, of_call, of_resource, structured};
 pub use declaring::{DeclaredServer, DeclaredVariable, ServerAddress, declared_servers, with_server};
 pub(crate) use error::McpError;
 pub(crate) use offers::{ServerList, ServerTool};
+pub use sign_in::SignIn;
+use superstep_document::Text;
 
 /// How long a server that nobody needs is kept.
 const IDLE: Duration = Duration::from_secs(10 * 60);
@@ -97,6 +101,7 @@ impl Mcp {
         if let Some(client) = &*held
             && client.serves(&launch)
         {
+            client.allow(&self.environment);
             return Ok(client.clone());
         }
         // One that has died, or is declared otherwise by now.
@@ -130,6 +135,30 @@ async fn stop_when_idle(place: Weak<ServerPlace>, client: Weak<Client>, idle: Du
         } else if since.elapsed() >= idle {
             *held = None;
             return;
+        }
+    }
+}
+
+/// Reason why a server did not do what a person asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerFault {
+    /// What is wrong, and what to do.
+    pub message: String,
+    /// The person has to sign in first, for this reason.
+    pub wants_login: Option<Text>,
+    /// The person has to allow this first.
+    pub denied: Option<Access>,
+}
+
+impl From<McpError> for ServerFault {
+    fn from(error: McpError) -> Self {
+        Self {
+            message: error.to_string(),
+            wants_login: matches!(error, McpError::SignIn { .. }).then(|| error.message()),
+            denied: match error {
+                McpError::AccessDenied(denied) => Some(denied.0),
+                _ => None,
+            },
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::Value;
 use superstep::value::Object;
 
-use super::wire::halves;
+use crate::base::json::read_json;
 
 /// A piece of an answer that is on its way.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -68,8 +68,9 @@ impl ToolCall {
             Json::Null => Ok(json!({})),
             // A tool without arguments is often called with nothing.
             Json::String(text) if text.trim().is_empty() => Ok(json!({})),
-            Json::String(text) => match halves::read_replaced(&text) {
+            Json::String(text) => match read_json(text.as_bytes()) {
                 Ok(json @ Json::Object(_)) => Ok(json),
+                Ok(Json::Null) => Ok(json!({})),
                 Ok(_) => Err((text, "the arguments are no JSON object".to_owned())),
                 Err(e) => Err((text, format!("the arguments are no JSON: {e}"))),
             },
@@ -233,7 +234,7 @@ mod tests {
         let args = |args: Json| ToolCall::of("t".into(), "f".into(), args).args;
         assert_eq!(args(json!({"a": 1})).unwrap().len(), 1);
         assert_eq!(args(json!("{\"a\": 1}")).unwrap().len(), 1);
-        for nothing in [json!(""), json!(null), json!("{}")] {
+        for nothing in [json!(""), json!(null), json!("{}"), json!("null")] {
             assert!(args(nothing).unwrap().is_empty());
         }
         assert!(args(json!("{oops")).unwrap_err().cause.contains("no JSON"));

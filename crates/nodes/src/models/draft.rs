@@ -29,6 +29,17 @@ const COMPLETE: &[&str] = &[
 ];
 /// Reasons to stop that mean a call which the server could not read.
 const BROKEN_CALL: &[&str] = &["malformed_function_call", "unexpected_tool_call"];
+/// Words in the place of a reason to stop where there is none yet.
+const UNDECIDED: &[&str] = &["null", "none", "undefined", "finish_reason_unspecified"];
+
+fn is_among(reasons: &[&str], stop: &str) -> bool {
+    reasons.iter().any(|reason| reason.eq_ignore_ascii_case(stop))
+}
+
+/// Returns whether an answer that stopped with this reason has all that the model had to say.
+fn is_complete(stop: &str) -> bool {
+    is_among(CALLING, stop) || is_among(COMPLETE, stop)
+}
 
 /// An answer on its way.
 pub(super) struct AnswerDraft {
@@ -71,6 +82,11 @@ impl AnswerDraft {
     /// Returns whether the model said that this is all.
     pub(super) fn has_stopped(&self) -> bool {
         self.is_done || self.answer.stop.is_some()
+    }
+
+    /// Returns how much came, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.size
     }
 
     /// Returns whether the server said that nothing follows.
@@ -134,7 +150,7 @@ impl AnswerDraft {
                     .model
                     .get_or_insert(wire::unmarked(&model).into_owned());
             }
-            WirePart::Stop(reason) => self.answer.stop = Some(wire::unmarked(&reason).into_owned()),
+            WirePart::Stop(reason) => self.stop(wire::unmarked(&reason).into_owned()),
             WirePart::Done => self.is_done = true,
             WirePart::Unknown(what) => self.skip(what),
             // The answer was whole before.
@@ -144,6 +160,15 @@ impl AnswerDraft {
             WirePart::Failure(body) => return Err(self.asked.failure(&body)),
         }
         Ok(())
+    }
+
+    /// Notes why the answer ends. Some servers say in each part that it does not, and some say another time that it is
+    /// whole although it was cut.
+    fn stop(&mut self, reason: String) {
+        let was_cut = self.answer.stop.as_deref().is_some_and(|stop| !is_complete(stop));
+        if !(is_among(UNDECIDED, &reason) || was_cut && is_complete(&reason)) {
+            self.answer.stop = Some(reason);
+        }
     }
 
     /// Notes something that is skipped, once.
@@ -205,7 +230,15 @@ impl AnswerDraft {
         self.emit_the_rest();
         if !self.has_stopped() {
             // Half an answer looks like a whole one otherwise.
-            return Err(self.asked.failed("the connection ended before the answer did"));
+            let unknown = self
+                .unknown
+                .first()
+                .map(|what| format!(", and {what} was not understood"));
+            let cause = format!(
+                "the connection ended before the answer did{}",
+                unknown.unwrap_or_default()
+            );
+            return Err(self.asked.failed(secrets::redact(&cause)));
         }
         let calls = self.calls.end();
         self.settle(calls)
@@ -214,10 +247,7 @@ impl AnswerDraft {
     /// Takes the calls over into the answer, if none of them was cut.
     pub(super) fn settle(&mut self, mut calls: Vec<GatheredCall>) -> Result<(), ModelError> {
         let stop = self.answer.stop.as_deref();
-        let is_among = |reasons: &[&str]| {
-            stop.is_some_and(|stop| reasons.iter().any(|reason| reason.eq_ignore_ascii_case(stop)))
-        };
-        let is_complete = is_among(CALLING) || is_among(COMPLETE);
+        let is_complete = stop.is_some_and(is_complete);
         if let Some(cut) = calls.iter().find(|call| !is_complete && !call.has_ended) {
             return Err(ModelError::CutAnswer {
                 model: self.asked.model.clone(),
@@ -225,7 +255,8 @@ impl AnswerDraft {
                 stop: stop.map(|stop| secrets::redact(stop).into_owned()),
             });
         }
-        if calls.is_empty() && (is_among(CALLING) || is_among(BROKEN_CALL)) {
+        let names_call = |stop: &str| is_among(CALLING, stop) || is_among(BROKEN_CALL, stop);
+        if calls.is_empty() && stop.is_some_and(names_call) {
             let stop = secrets::redact(stop.unwrap_or_default());
             let cause = format!("it stopped with `{stop}`, and there is no call in its answer");
             return Err(self.asked.failed(cause));

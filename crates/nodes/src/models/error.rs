@@ -9,6 +9,7 @@ use superstep::NodeError;
 
 use crate::base::access::AccessDenied;
 use crate::base::error_class;
+use crate::base::json::read_json;
 use crate::base::secrets;
 use superstep_document::{Text, text};
 
@@ -552,7 +553,7 @@ pub(crate) fn wait_in_headers<'a>(
 
 /// Reads the wait from the body, where Google puts it: `{"error": {"details": [{"retryDelay": "34s"}]}}`.
 fn wait_in_body(body: &str) -> Option<Duration> {
-    let json: Json = serde_json::from_str(body).ok()?;
+    let json: Json = read_json(body.as_bytes()).ok()?;
     let error = json.get(0).unwrap_or(&json).get("error")?;
     let delay = error
         .get("details")?
@@ -607,7 +608,7 @@ fn body_text(body: &str) -> Option<String> {
     if body.trim().is_empty() {
         return None;
     }
-    let json: Option<Json> = serde_json::from_str(body).ok();
+    let json: Option<Json> = read_json(body.as_bytes()).ok();
     let message = json
         .as_ref()
         .map(|json| json.get(0).unwrap_or(json))

@@ -2,15 +2,20 @@
 //! messages have, so that threads of either can be read by the other.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use genai::ModelIden;
 use genai::adapter::AdapterKind;
-use genai::chat::{ChatMessage, ContentPart, MessageContent, ToolCall as GenaiCall, ToolResponse};
+use genai::chat::{ChatMessage, ChatRole, ContentPart, MessageContent, ToolCall as GenaiCall, ToolResponse};
 use serde_json::{Map, Value as Json, json};
 use superstep::Value;
 
 use super::{Facts, ModelAnswer, ToolCall, args_json};
 
+/// Longest id of a call that OpenAI takes, in bytes.
+const MAX_ID: usize = 40;
+/// Longest name of a tool that all providers take.
+const MAX_NAME: usize = 64;
 /// Largest picture or file in a message, as base64 text.
 const MAX_DATA: usize = 32 * 1024 * 1024;
 
@@ -18,7 +23,8 @@ const MAX_DATA: usize = 32 * 1024 * 1024;
 /// why.
 ///
 /// Tools answer with pictures too, which providers take from people only: they come after the answers of the tools.
-/// Behind each call stands its answer, and no answer stands without a call.
+/// Behind each call stands its answer, and no answer stands without a call. Each call has an id of its own and a name,
+/// both as the provider takes them.
 pub(super) fn chat_messages(
     messages: &[Value],
     kind: AdapterKind,
@@ -26,6 +32,7 @@ pub(super) fn chat_messages(
 ) -> Result<Vec<ChatMessage>, (usize, String)> {
     let mut sent = Vec::with_capacity(messages.len());
     let mut shown = Vec::new();
+    let mut calls = SentCalls::new(kind);
     for (index, message) in paired(messages) {
         let message = message.as_ref();
         let of_tool = message.get("type").and_then(Value::as_str) == Some("tool");
@@ -34,7 +41,10 @@ pub(super) fn chat_messages(
                 &mut shown,
             ))));
         }
-        sent.push(chat_message(message, kind, provider).map_err(|cause| (index + 1, cause))?);
+        let said = chat_message(message, kind, provider, &mut calls).map_err(|cause| (index + 1, cause))?;
+        if index + 1 == messages.len() || !is_refused(&said, kind) {
+            sent.push(said);
+        }
         if of_tool {
             shown.extend(pictures(message, kind).map_err(|cause| (index + 1, cause))?);
         }
@@ -43,6 +53,98 @@ pub(super) fn chat_messages(
         sent.push(ChatMessage::user(MessageContent::from_parts(shown)));
     }
     Ok(sent)
+}
+
+/// Returns whether a provider refuses the message for saying nothing, and with it each conversation that has it: an
+/// answer that was cut before its first word.
+fn is_refused(message: &ChatMessage, kind: AdapterKind) -> bool {
+    let is_strict = matches!(
+        kind,
+        AdapterKind::Anthropic | AdapterKind::MiniMax | AdapterKind::Gemini
+    );
+    let says = |part: &ContentPart| match part {
+        ContentPart::Text(text) => !text.trim().is_empty(),
+        ContentPart::ReasoningContent(_) | ContentPart::ThoughtSignature(_) => false,
+        ContentPart::Custom(custom) => custom.typ() != Some("redacted_thinking"),
+        _ => true,
+    };
+    let is_plain = matches!(message.role, ChatRole::Assistant | ChatRole::User);
+    is_strict && is_plain && !message.content.parts().iter().any(says)
+}
+
+/// The calls of a conversation as they are sent. Servers give one id to many calls, or none; each provider wants other
+/// ids, also for the calls that another one made; and a model may call a tool by a name that none can have.
+struct SentCalls {
+    kind: AdapterKind,
+    ids: HashSet<String>,
+    /// Calls of the last answer that wait for theirs: the id in the message, and the one that is sent.
+    open: Vec<(String, String)>,
+    count: usize,
+}
+
+impl SentCalls {
+    fn new(kind: AdapterKind) -> Self {
+        Self {
+            kind,
+            ids: HashSet::new(),
+            open: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// Returns the id with which a call is sent.
+    fn id_of_call(&mut self, id: &str) -> String {
+        self.count += 1;
+        let mut sent = id.to_owned();
+        let mut number = self.count;
+        while !self.takes(&sent) {
+            // Nine letters and digits, which all of them take.
+            sent = format!("call{number:05}");
+            number += 1;
+        }
+        self.ids.insert(sent.clone());
+        self.open.push((id.to_owned(), sent.clone()));
+        sent
+    }
+
+    /// Returns the id with which the answer to a call is sent.
+    fn id_of_answer(&mut self, id: &str) -> String {
+        match self.open.iter().position(|(call, _)| call == id) {
+            Some(call) => self.open.remove(call).1,
+            None => id.to_owned(),
+        }
+    }
+
+    fn takes(&self, id: &str) -> bool {
+        let is_among = |id: &str, more: &[u8]| {
+            id.bytes()
+                .all(|sign| sign.is_ascii_alphanumeric() || more.contains(&sign))
+        };
+        let is_new = !id.is_empty() && !self.ids.contains(id);
+        match self.kind {
+            // It goes by the place.
+            AdapterKind::Gemini => true,
+            AdapterKind::Mistral => is_new && id.len() == 9 && is_among(id, b""),
+            AdapterKind::Anthropic | AdapterKind::MiniMax => is_new && is_among(id, b"_-"),
+            AdapterKind::OpenAI => is_new && id.len() <= MAX_ID,
+            _ => is_new,
+        }
+    }
+}
+
+/// Returns the name with which a call is sent. That of a tool that there is stays.
+fn sent_name(name: &str) -> String {
+    let plain = |sign: char| match sign {
+        '-' => sign,
+        _ if sign.is_ascii_alphanumeric() => sign,
+        _ => '_',
+    };
+    let sent: String = name.chars().take(MAX_NAME).map(plain).collect();
+    if sent.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        sent
+    }
 }
 
 /// What stands in the place of an answer that there is not.
@@ -156,7 +258,12 @@ fn answer_text(content: Option<&Value>) -> Result<String, String> {
 }
 
 /// Converts a message to the form sent to a model of `kind`.
-fn chat_message(message: &Value, kind: AdapterKind, provider: &str) -> Result<ChatMessage, String> {
+fn chat_message(
+    message: &Value,
+    kind: AdapterKind,
+    provider: &str,
+    calls: &mut SentCalls,
+) -> Result<ChatMessage, String> {
     let role = message
         .get("type")
         .or_else(|| message.get("role"))
@@ -170,16 +277,16 @@ fn chat_message(message: &Value, kind: AdapterKind, provider: &str) -> Result<Ch
         "human" | "user" => Ok(ChatMessage::user(parts(content, kind)?)),
         "system" | "developer" => Ok(ChatMessage::system(content_text(content)?)),
         "ai" | "assistant" | "AIMessageChunk" => {
-            Ok(ChatMessage::assistant(answered(message, kind, provider)?))
+            Ok(ChatMessage::assistant(answered(message, kind, provider, calls)?))
         }
         "tool" => {
             let id = message
                 .get("tool_call_id")
                 .and_then(Value::as_str)
                 .ok_or("it is a tool message without the `tool_call_id` that it answers")?;
-            let mut response = ToolResponse::new(id, answer_text(content)?);
+            let mut response = ToolResponse::new(calls.id_of_answer(id), answer_text(content)?);
             if let Some(name) = message.get("name").and_then(Value::as_str) {
-                response = response.with_fn_name(name);
+                response = response.with_fn_name(sent_name(name));
             }
             Ok(ChatMessage::from(response))
         }
@@ -294,7 +401,13 @@ fn fetches(kind: AdapterKind) -> bool {
 }
 
 /// Returns an earlier answer of a model, with the calls it made and the reasoning it wants back.
-fn answered(message: &Value, kind: AdapterKind, provider: &str) -> Result<MessageContent, String> {
+fn answered(
+    message: &Value,
+    kind: AdapterKind,
+    provider: &str,
+    calls: &mut SentCalls,
+) -> Result<MessageContent, String> {
+    calls.open.clear();
     let mut parts = Vec::new();
     let extra = |key: &str| message.get("additional_kwargs").and_then(|extra| extra.get(key));
     // Signatures are worth something only to the provider that made them.
@@ -362,8 +475,8 @@ fn answered(message: &Value, kind: AdapterKind, provider: &str) -> Result<Messag
             Some(list.map(str::to_owned).collect())
         });
         parts.push(ContentPart::ToolCall(GenaiCall {
-            call_id: call.id,
-            fn_name: call.name,
+            call_id: calls.id_of_call(&call.id),
+            fn_name: sent_name(&call.name),
             fn_arguments: args,
             thought_signatures: signed,
         }));
@@ -413,14 +526,15 @@ pub(crate) fn message(id: &str, answer: &ModelAnswer, facts: &Facts) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use genai::chat::ChatRole;
     use superstep::json;
     use superstep::value::List;
 
     use super::*;
 
     fn sent(message: Value, kind: AdapterKind) -> Result<Vec<ContentPart>, String> {
-        Ok(chat_message(&message, kind, "x")?.content.into_parts())
+        let mut calls = SentCalls::new(kind);
+        let said = chat_message(&message, kind, "x", &mut calls)?;
+        Ok(said.content.into_parts())
     }
 
     #[test]
@@ -529,22 +643,31 @@ mod tests {
         let sent = chat_messages(&messages, AdapterKind::OpenAI, "x")
             .unwrap()
             .into_iter();
-        let word = |message: ChatMessage| {
+        // An id that is made here holds the number of the call.
+        let calls = conversation.split(' ').filter_map(|word| word.strip_prefix('a'));
+        let given: Vec<char> = calls.flat_map(str::chars).collect();
+        let short = |id: &str| match id.strip_prefix("call") {
+            Some(number) => given[number.parse::<usize>().unwrap() - 1].to_string(),
+            None => id.to_owned(),
+        };
+        let mut ids = HashSet::new();
+        let mut word = |message: ChatMessage| {
             let calls: String = message
                 .content
                 .tool_calls()
                 .iter()
-                .map(|call| call.call_id.as_str())
+                .inspect(|call| assert!(ids.insert(call.call_id.clone()), "{conversation}"))
+                .map(|call| short(&call.call_id))
                 .collect();
             match (message.role, message.content.tool_responses().first()) {
                 (ChatRole::Assistant, _) => format!("a{calls}"),
-                (_, Some(answer)) if answer.content == NO_ANSWER => format!("x{}", answer.call_id),
-                (_, Some(answer)) => format!("t{}", answer.call_id),
+                (_, Some(answer)) if answer.content == NO_ANSWER => format!("x{}", short(&answer.call_id)),
+                (_, Some(answer)) => format!("t{}", short(&answer.call_id)),
                 (ChatRole::System, _) => "s".to_owned(),
                 _ => "h".to_owned(),
             }
         };
-        sent.map(word).collect::<Vec<_>>().join(" ")
+        sent.map(&mut word).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -567,6 +690,95 @@ mod tests {
             ("h a1 a1 t1", "h a1 x1 a1 t1"),
         ] {
             assert_eq!(sent_in_short(conversation), sent, "{conversation}");
+        }
+    }
+
+    #[test]
+    fn calls_have_ids_and_names_that_the_provider_takes() {
+        let call = |id: &str, name: &str| json!({"name": name, "args": {}, "id": id, "type": "tool_call"});
+        let answer = |id: &str, text: &str| json!({"type": "tool", "tool_call_id": id, "name": "functions.book", "content": text});
+        let long = "chatcmpl-tool-0123456789abcdef0123456789abcdef";
+        // Made by Gemini, vLLM, Mistral, LangGraph and llama.cpp, which gives one to all.
+        let ids = [
+            "call#book#0",
+            long,
+            "D681PevKs",
+            "",
+            "ZsSt",
+            "ZsSt",
+            "toolu_01-A",
+            "call00002",
+        ];
+        let calls: List = ids.iter().map(|id| call(id, "functions.book")).collect();
+        let mut messages = vec![json!({"type": "ai", "content": "", "tool_calls": Value::Array(calls)})];
+        messages.extend(
+            ids.iter()
+                .enumerate()
+                .map(|(place, id)| answer(id, &place.to_string())),
+        );
+        messages.push(json!({"type": "ai", "content": "", "tool_calls": [call("ZsSt", ""), call("b", "a b"), call("D681PevKs", "look-up")]}));
+        let is_plain = |id: &str, more: &str| {
+            id.chars()
+                .all(|sign| sign.is_ascii_alphanumeric() || more.contains(sign))
+        };
+        for kind in [
+            AdapterKind::Mistral,
+            AdapterKind::Anthropic,
+            AdapterKind::OpenAI,
+            AdapterKind::Ollama,
+            AdapterKind::Cohere,
+        ] {
+            let sent = chat_messages(&messages, kind, "x").unwrap();
+            let of = |place: usize| sent[place].content.tool_calls();
+            let begun: Vec<&str> = of(0).iter().map(|call| call.call_id.as_str()).collect();
+            let all: Vec<&str> = sent
+                .iter()
+                .flat_map(|said| said.content.tool_calls())
+                .map(|call| call.call_id.as_str())
+                .collect();
+            assert_eq!(all.iter().collect::<HashSet<_>>().len(), 11, "{kind:?}: {all:?}");
+            for (place, id) in begun.iter().enumerate() {
+                let answer = sent[place + 1].content.tool_responses()[0];
+                assert_eq!(
+                    (answer.call_id.as_str(), &*answer.content),
+                    (*id, &*place.to_string()),
+                    "{kind:?}"
+                );
+                assert_eq!(answer.fn_name.as_deref(), Some("functions_book"));
+            }
+            let takes = |id: &&str| match kind {
+                AdapterKind::Mistral => id.len() == 9 && is_plain(id, ""),
+                AdapterKind::Anthropic => !id.is_empty() && is_plain(id, "_-"),
+                AdapterKind::OpenAI => (1..=40).contains(&id.len()),
+                _ => !id.is_empty(),
+            };
+            assert_eq!(all.iter().find(|id| !takes(id)), None, "{kind:?}: {all:?}");
+            // What the provider takes stays.
+            assert_eq!(begun[2], "D681PevKs");
+            assert_eq!(begun[6] == "toolu_01-A", kind != AdapterKind::Mistral);
+            let names: Vec<&str> = of(9).iter().map(|call| call.fn_name.as_str()).collect();
+            assert_eq!(names, ["unnamed", "a_b", "look-up"]);
+        }
+    }
+
+    #[test]
+    fn an_answer_that_says_nothing_is_not_sent_where_it_is_refused() {
+        let said = |content: &str| {
+            json!({"type": "ai", "content": content, "response_metadata": {"provider": "x"},
+            "additional_kwargs": {"thinking_blocks": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "redacted_thinking", "data": "d"}]}})
+        };
+        let human = |text: &str| json!({"type": "human", "content": text});
+        let messages = [human("a"), said(""), human(" "), said("\n"), said("b"), human("")];
+        for (kind, count) in [
+            (AdapterKind::Anthropic, 3),
+            (AdapterKind::Gemini, 3),
+            (AdapterKind::OpenAI, 6),
+        ] {
+            assert_eq!(
+                chat_messages(&messages, kind, "x").unwrap().len(),
+                count,
+                "{kind:?}"
+            );
         }
     }
 
@@ -615,7 +827,8 @@ mod tests {
             own[4].as_tool_call().unwrap().fn_arguments,
             serde_json::json!({"invalid_arguments": "{oops"})
         );
-        let other = chat_message(&message, AdapterKind::OpenAI, "y")
+        let mut calls = SentCalls::new(AdapterKind::OpenAI);
+        let other = chat_message(&message, AdapterKind::OpenAI, "y", &mut calls)
             .unwrap()
             .content
             .into_parts();

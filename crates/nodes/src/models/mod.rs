@@ -51,7 +51,6 @@ pub(crate) use request::no_arguments;
 pub use request::{ModelRequest, Reasoning, ToolChoice, ToolSpec};
 pub use settings::{Connection, ModelSettings, key_variable, provider_names, provider_of};
 use settings::{ModelRoute, base_url};
-pub(crate) use wire::read_replaced;
 use wire::{Decoder, FrameReader, WireForm};
 
 /// Function that reads an environment variable.
@@ -383,6 +382,10 @@ impl Service<'_> {
         let content_type = content_type
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default();
+        if content_type.to_ascii_lowercase().starts_with("text/html") {
+            let cause = "it answered with a web page; look whether the address of the connection is that of a model server";
+            return Err(self.asked.failed(cause));
+        }
         let frames = FrameReader::new(form.framing(content_type));
         let reader = WireReader::new(frames, Decoder::new(self.route.kind, form), is_watched);
         Ok(AnswerSource::wire(response, reader))

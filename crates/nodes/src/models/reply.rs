@@ -25,7 +25,8 @@ use crate::base::secrets;
 /// Most bytes of frames that the provider layer reads of one answer: it keeps some of them where nobody sees them, such as
 /// the arguments of calls that have not ended.
 const MAX_PROVIDED: usize = 2 * MAX_ANSWER;
-/// Longest wait for what follows the reason to stop: tokens, and the mark of the end that some servers forget.
+/// Longest wait for what follows the reason to stop: tokens, and the mark of the end that some servers forget. More of
+/// the answer begins it again.
 const AFTER_STOP: Duration = Duration::from_secs(5);
 
 /// Reader of the bytes of an answer.
@@ -253,7 +254,15 @@ impl AnswerSource {
                         .map_err(|error| draft.asked.unreachable(&error))?
                 };
                 match chunk {
-                    Some(bytes) => reader.read(&bytes, draft).map(|()| true),
+                    Some(bytes) => {
+                        let before = draft.size();
+                        reader.read(&bytes, draft)?;
+                        // Some servers give a reason to stop with every part.
+                        if draft.size() > before {
+                            *until = None;
+                        }
+                        Ok(true)
+                    }
                     None => reader.read_rest(draft).map(|()| false),
                 }
             }

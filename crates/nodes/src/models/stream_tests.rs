@@ -419,6 +419,287 @@ fn other_accents_of_openai() {
     check(AdapterKind::OpenAI, &two, "a", &[]);
 }
 
+fn piece(piece: Json) -> Json {
+    calls(json!([piece]))
+}
+
+fn begun(id: &str, text: &str) -> Json {
+    piece(json!({"index": 0, "id": id, "function": {"name": "book", "arguments": text}}))
+}
+
+fn of_claude(input: Json, reason: &str) -> String {
+    named(&[started(), tool_block(0, input), over(0), ended(reason)])
+}
+
+fn of_gemini(call: Json, reason: &str) -> String {
+    events(&[json!({"candidates": [{"content": {"parts": {"functionCall": call}}, "finishReason": reason}]})])
+}
+
+#[test]
+fn arguments_come_in_any_form() {
+    let twice = Json::String(args("1")).to_string();
+    for pieces in [
+        // The number as a text, no type, the text of a text.
+        vec![piece(
+            json!({"index": "0", "id": "a", "function": {"name": "book", "arguments": twice}}),
+        )],
+        // The name and the arguments beside the id, as an object that one text follows.
+        vec![
+            piece(json!({"index": null, "id": "a", "name": "book", "arguments": {"seat": "1"}})),
+            piece(json!({"function": {"arguments": ""}})),
+        ],
+        // The id with the last piece, which has nothing else: with a number and without.
+        vec![
+            piece(json!({"index": 0, "function": {"name": "book", "arguments": "{\"seat\""}})),
+            piece(json!({"index": 0, "function": {"arguments": ":\"1\"}"}})),
+            piece(json!({"index": 0, "id": "a"})),
+        ],
+        vec![
+            piece(json!({"function": {"name": "book", "arguments": args("1")}})),
+            piece(json!({"id": "a", "function": {"name": null, "arguments": null}})),
+        ],
+    ] {
+        let mut stream = pieces;
+        stream.push(stop("tool_calls"));
+        let answer = check(AdapterKind::OpenAI, &events(&stream), "", &[book("1")]);
+        assert_eq!(answer.tool_calls[0].id, "a");
+    }
+    // A text of a text is cut like any other, and another call under the same number is another one.
+    let cut = [begun("a", &twice[..twice.len() - 3]), stop("length")];
+    assert_eq!(
+        read(AdapterKind::OpenAI, &events(&cut)).unwrap_err().class(),
+        "ModelCutError"
+    );
+    let other = Json::String(args("2")).to_string();
+    let two = [begun("a", &twice), begun("b", &other), stop("tool_calls")];
+    check(AdapterKind::OpenAI, &events(&two), "", &[book("1"), book("2")]);
+    // Nothing, in the words of a program.
+    let nothing = [begun("a", "null"), stop("tool_calls")];
+    check(
+        AdapterKind::OpenAI,
+        &events(&nothing),
+        "",
+        &[("book".to_owned(), json!({}))],
+    );
+}
+
+#[test]
+fn arguments_that_did_not_come_do_not_run() {
+    // The text of the arguments in the place of the arguments.
+    check(
+        AdapterKind::Anthropic,
+        &of_claude(json!(args("1")), "tool_use"),
+        "",
+        &[book("1")],
+    );
+    check(
+        AdapterKind::Gemini,
+        &of_gemini(json!({"name": "book", "args": args("1")}), "STOP"),
+        "",
+        &[book("1")],
+    );
+    check(
+        AdapterKind::Gemini,
+        &of_gemini(json!({"name": "book"}), "STOP"),
+        "",
+        &[("book".to_owned(), json!({}))],
+    );
+    // Those that did not come before the limit was met.
+    for (kind, stream) in [
+        (AdapterKind::Anthropic, of_claude(json!(""), "max_tokens")),
+        (
+            AdapterKind::Gemini,
+            of_gemini(json!({"name": "book"}), "MAX_TOKENS"),
+        ),
+        (
+            AdapterKind::Gemini,
+            of_gemini(json!({"name": "book", "args": null}), "MAX_TOKENS"),
+        ),
+        (AdapterKind::OpenAI, events(&[begun("a", "null"), stop("length")])),
+        // Another part says that all is well.
+        (
+            AdapterKind::OpenAI,
+            events(&[begun("a", ""), stop("length"), stop("stop")]),
+        ),
+    ] {
+        assert_eq!(
+            read(kind, &stream).unwrap_err().class(),
+            "ModelCutError",
+            "{stream}"
+        );
+    }
+    let line = |message: Json, done: bool| json!({"message": message, "done": done}).to_string() + "\n";
+    let call = json!({"tool_calls": {"id": "a", "function": {"name": "book", "arguments": args("1")}}});
+    // No reason to stop beside the end.
+    let stream = line(call, false) + &line(json!({"content": ""}), true);
+    check(AdapterKind::Ollama, &stream, "", &[book("1")]);
+}
+
+#[track_caller]
+fn reads(content_type: &str, stream: &str) {
+    let whole = read_in(AdapterKind::OpenAI, content_type, stream.as_bytes(), usize::MAX);
+    // A character and a line end are cut wherever the bytes are.
+    for size in 1..9 {
+        let cut = read_in(AdapterKind::OpenAI, content_type, stream.as_bytes(), size);
+        assert_eq!(without_ids(cut), without_ids(whole.clone()), "{size} {stream}");
+    }
+    let (_, answer) = whole.unwrap_or_else(|error| panic!("{error}: {stream}"));
+    assert_eq!(
+        (answer.text.as_str(), answer.stop.as_deref()),
+        ("äb", Some("stop")),
+        "{stream}"
+    );
+}
+
+#[test]
+fn frames_come_in_any_form() {
+    let text = |text: &str| delta(json!({"content": text}));
+    let last = stop("stop");
+    let whole = json!({"object": "chat.completion", "model": "m",
+        "choices": [{"message": {"role": "assistant", "content": "äb"}, "finish_reason": "stop"}]});
+    let pretty = |json: &Json| serde_json::to_string_pretty(json).unwrap();
+    let in_lines = |json: &Json| pretty(json).replace('\n', "\ndata: ");
+    let (a, b) = (text("ä"), text("b"));
+    for stream in [
+        format!(
+            "\u{feff}: hello\r\n\r\nretry: 5\r\nid: 1\r\ndata:{a}\r\n\r\n: ping\r\n\r\ndata:{b}\r\n\r\ndata:{last}\r\n\r\ndata:[DONE]"
+        ),
+        // Words that are no part of an answer.
+        format!(
+            "data: ping\n\ndata: {a}\n\nevent: ping\ndata: \n\ndata: {b}\n\ndata: \"\"\n\ndata: {last}\n\n"
+        ),
+        // An event over several lines, and several in one.
+        format!(
+            "data: {}\n\ndata: {b}\ndata:\ndata: {last}\ndata: [DONE]\n\n",
+            in_lines(&a)
+        ),
+        // A space in front, lines without a name, on one line or on many.
+        format!(" data: {a}\n\n data: {b}\n\n data: {last}\n\n"),
+        format!("{a}\n{b}\n{last}\n"),
+        format!(
+            "{}\n\n{}\n\n{}\n\n[DONE]\n",
+            pretty(&a),
+            pretty(&b),
+            pretty(&last)
+        ),
+        pretty(&whole),
+    ] {
+        reads("text/event-stream", &stream);
+        reads("text/plain; charset=utf-8", &stream);
+    }
+    // Announced as one text.
+    reads("application/json", &format!("\u{feff}{}", pretty(&whole)));
+    reads(
+        "application/json",
+        &format!("\u{feff}: hello\n\ndata: {a}\n\ndata: {b}\n\ndata: {last}\n\n"),
+    );
+    reads("application/json", &format!("{a}\n{b}\n{last}\n"));
+    reads("application/json", &json!([a, b, last]).to_string());
+}
+
+#[test]
+fn a_reason_to_stop_comes_in_any_form() {
+    // A word in its place, one with every part, and pieces in `message` or `text`.
+    let piece = |name: &str, value: Json, reason: &str| {
+        let mut choice = json!({"index": 0, "finish_reason": reason});
+        choice[name] = value;
+        json!({"object": "chat.completion.chunk", "choices": [choice]})
+    };
+    for reason in ["null", "None", "stop", ""] {
+        let of = |name: &str, values: [Json; 2]| {
+            let [a, b] = values;
+            events(&[piece(name, a, reason), piece(name, b, "stop")])
+        };
+        reads(
+            "text/event-stream",
+            &of("delta", [json!({"content": "ä"}), json!({"content": "b"})]),
+        );
+        reads(
+            "text/event-stream",
+            &of(
+                "delta",
+                [
+                    json!({"content": {"text": "ä"}}),
+                    json!({"content": [{"type": "text", "text": "b"}]}),
+                ],
+            ),
+        );
+        reads(
+            "text/event-stream",
+            &of("message", [json!({"content": "ä"}), json!({"content": "b"})]),
+        );
+        reads("text/event-stream", &of("text", [json!("ä"), json!("b")]));
+    }
+    let undecided = [piece("delta", json!({"content": "ä"}), "null")];
+    let error = read(AdapterKind::OpenAI, &events(&undecided))
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("ended before the answer did"), "{error}");
+    // Beside a refusal, and the reason behind the tokens.
+    let refused = [
+        delta(json!({"content": null, "refusal": "äb"})),
+        json!({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}),
+        stop("stop"),
+    ];
+    reads("text/event-stream", &events(&refused));
+}
+
+#[test]
+fn a_failure_is_said_in_any_form() {
+    for (kind, stream, said) in [
+        (
+            AdapterKind::OpenAI,
+            "event: error\ndata: upstream is gone\n\n".to_owned(),
+            "upstream is gone",
+        ),
+        (
+            AdapterKind::OpenAI,
+            "event: error\ndata: {\"message\": \"is gone\", \"code\": 503}\n\n".to_owned(),
+            "is gone",
+        ),
+        (
+            AdapterKind::Gemini,
+            "event: error\ndata: {\"message\": \"is gone\"}\n\n".to_owned(),
+            "is gone",
+        ),
+        (
+            AdapterKind::Anthropic,
+            "event: error\ndata: \"is gone\"\n\n".to_owned(),
+            "is gone",
+        ),
+        (
+            AdapterKind::OpenAI,
+            json!({"detail": "Not Found"}).to_string(),
+            "Not Found",
+        ),
+        (
+            AdapterKind::OpenAI,
+            "{\n  \"error\": {\n    \"message\": \"is gone\"\n  }\n}\n".to_owned(),
+            "is gone",
+        ),
+        (
+            AdapterKind::OpenAI,
+            json!({"code": 1002, "msg": "no such key"}).to_string(),
+            "no such key",
+        ),
+        // What it was instead of an answer is named.
+        (AdapterKind::OpenAI, "data: queued\n\n".to_owned(), "`queued`"),
+        (
+            AdapterKind::OpenAI,
+            events(&[json!({"status": "queued"})]),
+            "`status`",
+        ),
+        (
+            AdapterKind::Ollama,
+            json!({"message": {"tool_calls": [{"function": {"arguments": {}}}]}}).to_string(),
+            "`name`",
+        ),
+    ] {
+        let error = read(kind, &stream).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}: {stream}");
+    }
+}
+
 fn block(index: u64, block: Json) -> Json {
     json!({"type": "content_block_start", "index": index, "content_block": block})
 }

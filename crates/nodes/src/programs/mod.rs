@@ -1,5 +1,7 @@
-//! Programs in JavaScript and Python, what they may ask of their node, and the processes that they run in.
+//! Programs in JavaScript and Python, what they may ask of their node, the processes that they run in, and LangGraph programs
+//! that are attached.
 
+pub mod attach;
 pub(crate) mod helper;
 pub mod javascript;
 pub(crate) mod process_group;

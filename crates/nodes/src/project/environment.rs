@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::graph_files::GraphCount;
+use super::logins::Logins;
 use super::version::GraphSources;
 use crate::base::access::Grants;
 use crate::models::{ModelSettings, Providers, Recording, Variables};
@@ -25,6 +26,8 @@ pub struct Environment {
     pub models: Arc<ModelSettings>,
     /// Keys of model connections by the connection's name, from the system's keychain.
     pub keychain: Variables,
+    /// Logins of the person to servers, where they can be kept.
+    pub logins: Option<Arc<dyn Logins>>,
     /// What its owner lets it touch; nothing, unless set otherwise.
     pub grants: Grants,
     /// Whether models answer from an earlier run, when that is not for the nodes to say.
@@ -131,6 +134,11 @@ impl Environment {
         self.keychain = keychain;
         self
     }
+    /// Sets where logins to servers are kept.
+    pub fn with_logins(mut self, logins: Arc<dyn Logins>) -> Self {
+        self.logins = Some(logins);
+        self
+    }
     /// Sets what the graph's owner lets it touch.
     pub fn with_grants(mut self, grants: Grants) -> Self {
         self.grants = grants;
@@ -147,6 +155,7 @@ impl Default for Environment {
             shown_variables: Arc::new(|name| std::env::var(name).ok()),
             models: Arc::default(),
             keychain: Arc::new(|_| None),
+            logins: None,
             grants: Grants::none(),
             recording: None,
             stand_in: None,

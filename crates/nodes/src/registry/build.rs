@@ -196,7 +196,7 @@ impl Build<'_> {
             if !self.is_active(id, spec) {
                 let options = match self.tested() {
                     Some(_) => NodeOptions::new(),
-                    None => disabled::options(&spec.policy),
+                    None => self.with_limit(disabled::options(&spec.policy), id),
                 };
                 graph = graph.node_with(id, Arc::new(IdleNode), options);
                 continue;
@@ -238,12 +238,22 @@ impl Build<'_> {
         let identity = || self.identity(id, spec, &built.runs);
         let options = policy::options(id, &spec.policy, identity, fallback)?;
         let options = self.with_effect(options, id, spec, entry);
+        let options = self.with_limit(options, id);
         let usage = self.found.usage.get(&format!("node:{id}"));
         let targets = usage.into_iter().flat_map(|usage| &usage.dynamic_targets);
         let known = targets.filter(|to| self.specs.contains_key(to.as_str()));
         let options = options.destinations(known.map(String::as_str));
         let options = built.runs.graphs.iter().fold(options, NodeOptions::runs);
         Ok((built, options))
+    }
+
+    /// Adds where a run goes on when the node was visited as often as it may be.
+    fn with_limit(&self, options: NodeOptions, id: &str) -> NodeOptions {
+        let edges = self.document.edges().filter(|_| self.tested().is_none());
+        edges.fold(options, |options, (_, edge)| match edge {
+            Edge::Limit { from, to } if from == id => options.limit_branch(to),
+            _ => options,
+        })
     }
 
     /// Builds the node that a fallback names; `None` if there is none, which is a problem of the document.

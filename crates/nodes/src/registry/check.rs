@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value as Json};
 use superstep_document::{Diagnostic, Document, Edge, NodeSpec};
 
-use super::bounds::bounds_over_answers;
 use super::flow::{NodeInputs, parallel_writers};
 use super::kind::KeyUsage;
 use super::settings::{check_the_rest, config_problems};
@@ -112,7 +111,7 @@ impl DocumentCheck<'_> {
                 }
             };
             match edge {
-                Edge::Plain { .. } | Edge::Join { .. } => continue,
+                Edge::Plain { .. } | Edge::Join { .. } | Edge::Limit { .. } => continue,
                 Edge::When { when, .. } => expression("/when", when),
                 Edge::Route { route, .. } => expression("/route", route),
                 Edge::Each { each, item, with, .. } => {
@@ -197,7 +196,6 @@ impl Registry {
         look.at_invariants(&mut findings);
         look.at_summaries(&mut findings);
         parallel_writers(&keys, &nodes, &edges, &mut findings);
-        findings.problems.extend(bounds_over_answers(&nodes, &edges));
         findings
     }
 

@@ -60,7 +60,7 @@ pub(super) fn followed(node: &str, disabled: &Disabled, edges: Vec<(String, Edge
     let mut followed = Vec::new();
     for (id, edge) in edges {
         match edge {
-            Edge::Plain { .. } | Edge::Join { .. } => followed.push((id, edge)),
+            Edge::Plain { .. } | Edge::Join { .. } | Edge::Limit { .. } => followed.push((id, edge)),
             Edge::Each { .. } if targets_way(&edge) => followed.push((id, edge)),
             _ if targets_way(&edge) && !taken => {
                 taken = true;
@@ -99,7 +99,7 @@ pub(super) fn problems(
             .map(|(_, edge)| edge)
             .filter(|edge| edge.sources().contains(&node))
     };
-    let always = own().any(|edge| !edge.is_conditional());
+    let always = own().any(|edge| !edge.is_conditional() && !edge.is_limit());
     let chosen: BTreeSet<&str> = own()
         .filter(|edge| edge.is_conditional())
         .flat_map(Edge::targets)

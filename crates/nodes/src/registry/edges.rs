@@ -17,6 +17,8 @@ pub(crate) fn connect(graph: StateGraph, id: &str, edge: &Edge) -> Result<StateG
     let place = |field: &str| format!("`{field}` of edge {id}");
     Ok(match edge {
         Edge::Plain { from, to } => graph.edge(from.as_str(), to.as_str()),
+        // It is taken in place of the node, and so belongs to its options.
+        Edge::Limit { .. } => graph,
         Edge::Join { from, to } => graph.join(from.iter().map(String::as_str), to.as_str()),
         Edge::When { from, to, when } => {
             let router = WhenRouter {

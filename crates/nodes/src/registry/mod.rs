@@ -1,7 +1,6 @@
 //! All kinds together: what the palette shows, what is wrong with a document's nodes and expressions, and the engine
 //! graph that a document means.
 
-mod bounds;
 mod build;
 mod build_site;
 mod check;
@@ -33,7 +32,7 @@ use superstep_document::{Diagnostic, Document};
 
 use crate::base::access::Access;
 use crate::base::files::Stamp;
-use crate::mcp::{self, Mcp, OfferedTool, ServerPool};
+use crate::mcp::{self, Mcp, OfferedTool, ServerFault, ServerPool, SignIn};
 use crate::models::{Exchanges, Recordings};
 use crate::programs::helper::HelperProgram;
 use crate::programs::javascript::Workers;
@@ -239,9 +238,27 @@ impl Registry {
         &self,
         environment: &Environment,
         server: &str,
-    ) -> Result<Vec<OfferedTool>, String> {
-        let mcp = Mcp::new(self.servers.clone(), environment.clone());
-        mcp.offered(server).await.map_err(|error| error.to_string())
+    ) -> Result<Vec<OfferedTool>, ServerFault> {
+        Ok(self.mcp(environment).offered(server).await?)
+    }
+
+    /// Begins to sign in at an MCP server of a project, within the environment's grants.
+    pub async fn sign_in(&self, environment: &Environment, server: &str) -> Result<SignIn, ServerFault> {
+        Ok(self.mcp(environment).begin_sign_in(server).await?)
+    }
+
+    /// Forgets the login to an MCP server of a project.
+    pub async fn sign_out(&self, environment: &Environment, server: &str) -> Result<(), ServerFault> {
+        Ok(self.mcp(environment).sign_out(server).await?)
+    }
+
+    /// Returns whether somebody has signed in at an MCP server of a project.
+    pub fn is_signed_in(&self, environment: &Environment, server: &str) -> bool {
+        self.mcp(environment).is_signed_in(server)
+    }
+
+    fn mcp(&self, environment: &Environment) -> Mcp {
+        Mcp::new(self.servers.clone(), environment.clone())
     }
 
     pub(crate) fn nested(

@@ -72,8 +72,8 @@ fn type_words(name: &str) -> Option<Text> {
 }
 
 fn shortened(text: &str) -> String {
-    const SHOWN: usize = 60;
-    match text.char_indices().nth(SHOWN) {
+    const MAX_SHOWN: usize = 60;
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -239,11 +239,11 @@ fn found(value: &Value) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    const SHOWN: usize = 200;
-    if text.chars().count() <= SHOWN {
+    const MAX_SHOWN: usize = 200;
+    if text.chars().count() <= MAX_SHOWN {
         text.to_owned()
     } else {
-        text.chars().take(SHOWN).chain(['…']).collect()
+        text.chars().take(MAX_SHOWN).chain(['…']).collect()
     }
 }
 

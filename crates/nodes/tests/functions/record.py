@@ -5,7 +5,6 @@ run has an input, each later one an answer. Of each run: how it ends, what waits
 """
 
 import asyncio
-import inspect
 import json
 import sys
 import warnings

@@ -715,6 +715,53 @@ fn asked(result: &superstep::RunResult) -> Json {
     Json::from(&result.interrupts[0].value)
 }
 
+/// code → ask → (code | end), as a person limits it in the window: with `max_visits`, and perhaps an edge with `limit`.
+fn revised(more: &Json) -> Json {
+    let mut edges = vec![
+        json!({"from": "__start__", "to": "code"}),
+        json!({"from": "code", "to": "ask"}),
+        json!({"from": "ask", "route": "state.word", "paths": {"revise": "code"}, "default": "__end__"}),
+    ];
+    edges.extend(more.as_array().unwrap().iter().cloned());
+    json!({
+        "format": "superstep/1", "name": "Rounds",
+        "state": {"n": {"type": "integer", "default": 0}, "word": {"type": "string"}, "gave_up": {"type": "boolean"}},
+        "nodes": {
+            "code": {"kind": "assign", "config": {"set": {"n": "state.n + 1"}}, "max_visits": 2},
+            "ask": {"kind": "ask", "config": {"question": "Good?", "into": "word"}},
+            "give_up": {"kind": "assign", "config": {"set": {"gave_up": "true"}}},
+        },
+        "edges": edges,
+    })
+}
+
+#[tokio::test]
+async fn a_loop_that_asks_is_limited_over_its_answers() {
+    let revise = || Input::Command(superstep::Command::answer("revise"));
+    let way = json!([{"from": "code", "to": "give_up", "limit": true}]);
+    for (json, has_way) in [(revised(&json!([])), false), (revised(&way), true)] {
+        let problems = codes(&json);
+        assert_eq!(problems.is_empty(), has_way, "{problems:?}");
+        let saver = Arc::new(MemorySaver::new());
+        // Each answer is another program's: what was counted is read from the thread.
+        let fresh = || build(&json, &no_keys()).with_checkpointer(saver.clone());
+        run(&fresh(), Input::Value(superstep::json!({})), &[])
+            .await
+            .1
+            .unwrap();
+        let second = run(&fresh(), revise(), &[]).await.1.unwrap();
+        assert_eq!(second.status, RunStatus::Interrupted);
+        match (has_way, run(&fresh(), revise(), &[]).await.1) {
+            (true, Ok(end)) => {
+                assert_eq!(end.value.get("n"), Some(&2.into()));
+                assert_eq!(end.value.get("gave_up"), Some(&true.into()));
+            }
+            (false, Err(error)) => assert_eq!(error.code(), "loop-limit"),
+            (_, other) => panic!("{has_way}: {other:?}"),
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_question_has_a_deadline_that_outlives_the_process() {
     let clock = Arc::new(Hands::default());

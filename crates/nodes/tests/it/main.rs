@@ -4,6 +4,7 @@
 #![allow(clippy::too_many_lines, reason = "a test tells one story")]
 
 mod agents;
+mod attach;
 mod checks;
 mod disabled;
 mod exchange;
@@ -34,3 +35,10 @@ mod support;
 mod texts;
 mod tools;
 mod workers;
+
+#[allow(
+    dead_code,
+    reason = "a benchmark compiles with the tests and is linked by `./dev bench` alone"
+)]
+#[path = "../../examples/bench_nodes.rs"]
+mod bench_nodes;

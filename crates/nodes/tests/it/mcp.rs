@@ -2,9 +2,11 @@
 //! against one that misbehaves.
 
 mod answers;
+mod login;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use superstep::run::RunStatus;
@@ -172,15 +174,15 @@ async fn progress_is_streamed_and_starts_the_silence_again() {
     let mut declared = everything(&servers);
     declared["far"] = json!({"type": "http", "url": http.url()});
     let project = Project::new(&declared);
-    for server in ["all", "far"] {
-        let graph = project.graph(&json!([{"server": server, "approval": "none", "timeout_s": 3}]));
+    let checked = async |server: &str| {
+        let graph = project.graph(&json!([{"server": server, "approval": "none", "timeout_s": 5}]));
         let calls = [(
             "trigger-long-running-operation",
-            json!({"duration": 5, "steps": 20}),
+            json!({"duration": 7, "steps": 28}),
         )];
         let (events, result) = run(&graph, calling(&calls), &[StreamMode::Custom]).await;
         let messages = Json::from(result.unwrap().value.get("messages").unwrap());
-        assert_eq!(messages[1]["status"], "success", "{messages}");
+        assert_eq!(messages[1]["status"], "success", "{server}: {}", messages[1]);
         let reported: Vec<Json> = events
             .iter()
             .filter_map(|event| match &event.payload {
@@ -188,10 +190,31 @@ async fn progress_is_streamed_and_starts_the_silence_again() {
                 _ => None,
             })
             .collect();
-        assert!(reported.len() >= 15, "{server}: {reported:?}");
+        assert!(reported.len() >= 20, "{server}: {reported:?}");
         assert_eq!(reported.last().unwrap()["tool"], "trigger-long-running-operation");
-        assert_eq!(reported.last().unwrap()["progress"]["total"], 20.0);
-    }
+        assert_eq!(reported.last().unwrap()["progress"]["total"], 28.0);
+    };
+    tokio::join!(checked("all"), checked("far"));
+}
+
+#[tokio::test]
+async fn an_answer_that_came_while_this_program_had_no_turn_is_read() {
+    let project = Project::new(&odd());
+    let [called, answered] = ["called", "answered"].map(|name| project.path().join(name));
+    let args = json!({"seconds": 1.2, "called": called, "answered": answered});
+    let held_up = tokio::spawn(async move {
+        while !called.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // The whole thread, as on a computer that gives the program no turn.
+        while !answered.exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+    let mcp = json!([{"server": "odd", "approval": "none", "timeout_s": 1}]);
+    let answers = project.answers(&mcp, &[("late", args)]).await;
+    held_up.await.unwrap();
+    assert_eq!(answers[0]["status"], "success", "{}", answers[0]);
 }
 
 /// Everything that the server is sent goes through this file.

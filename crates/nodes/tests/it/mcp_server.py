@@ -4,7 +4,7 @@ import os
 import sys
 import time
 
-TOOLS = ["add_tool", "forget", "giant", "endless", "crash", "slow", "read.pid", "noise", "ask"]
+TOOLS = ["add_tool", "forget", "giant", "endless", "crash", "slow", "read.pid", "noise", "ask", "late"]
 
 
 def send(message):
@@ -12,7 +12,7 @@ def send(message):
     sys.stdout.flush()
 
 
-def call(name):
+def call(name, arguments):
     if name == "add_tool":
         TOOLS.append("added")
         send({"method": "notifications/tools/list_changed"})
@@ -28,6 +28,9 @@ def call(name):
         os._exit(7)
     elif name == "slow":
         time.sleep(60)
+    elif name == "late":
+        open(arguments["called"], "w").close()
+        time.sleep(arguments["seconds"])
     elif name == "ask":
         answers = []
         for key, method in [("q", "elicitation/create"), ("s", "sampling/createMessage")]:
@@ -59,10 +62,12 @@ for line in sys.stdin:
         send({"id": key, "error": {"code": -32602, "message": "no such tool any more"}})
         continue
     elif method == "tools/call":
-        result = {"content": [{"type": "text", "text": call(request["params"]["name"])}]}
+        result = {"content": [{"type": "text", "text": call(request["params"]["name"], request["params"].get("arguments") or {})}]}
     elif key is not None:
         send({"id": key, "error": {"code": -32601, "message": "no such method"}})
         continue
     else:
         continue
     send({"id": key, "result": result})
+    if method == "tools/call" and request["params"]["name"] == "late":
+        open(request["params"]["arguments"]["answered"], "w").close()

@@ -1,5 +1,6 @@
 // A server written with the second line of the TypeScript SDK: node mcp_sums.mjs [PORT [reject]], where `reject` serves
 // no revision before 2026-07-28.
+import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -21,6 +22,18 @@ function sums() {
     server.registerTool('link', { inputSchema: z.object({}) }, () => (
         { content: [{ type: 'resource_link', uri: 'sums://all', name: 'all', description: 'every sum' }] }
     ));
+    server.registerTool('ask', { inputSchema: z.object({}) }, (_, context) => {
+        const given = context.mcpReq.inputResponses?.count;
+        const requestedSchema = z.object({ count: z.number() });
+        return given ? { content: [{ type: 'text', text: given.action }] }
+            : inputRequired({ inputRequests: { count: inputRequired.elicit({ message: 'How many?', requestedSchema }) } });
+    });
+    server.registerTool('hang', { inputSchema: z.object({ file: z.string() }) }, ({ file }, context) => new Promise((_, fail) => {
+        context.mcpReq.signal.addEventListener('abort', () => {
+            writeFileSync(file, '');
+            fail(new Error('aborted'));
+        });
+    }));
     server.registerTool('fail', { inputSchema: z.object({}) }, () => { throw new Error('not today'); });
     return server;
 }
@@ -35,7 +48,11 @@ if (port === undefined || port === '-') {
         for await (const chunk of request) chunks.push(chunk);
         const body = ['GET', 'HEAD'].includes(request.method) ? undefined : Buffer.concat(chunks);
         const url = `http://${request.headers.host}${request.url}`;
-        const answer = await handler.fetch(new Request(url, { method: request.method, headers: request.headers, body }));
+        // Who closes the connection takes the request back.
+        const gone = new AbortController();
+        response.on('close', () => gone.abort());
+        const { method, headers } = request;
+        const answer = await handler.fetch(new Request(url, { method, headers, body, signal: gone.signal }));
         response.writeHead(answer.status, Object.fromEntries(answer.headers));
         for await (const chunk of answer.body ?? []) response.write(chunk);
         response.end();

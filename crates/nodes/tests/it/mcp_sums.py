@@ -46,6 +46,14 @@ async def ask(ctx: Context) -> str:
 
 
 @server.tool()
+async def hang(file: str) -> str:
+    try:
+        await asyncio.sleep(600)
+    finally:
+        open(file, "w").close()
+
+
+@server.tool()
 def fail() -> str:
     raise ValueError("not today")
 

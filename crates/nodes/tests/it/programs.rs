@@ -318,3 +318,20 @@ async fn names_with_a_meaning_in_javascript_are_only_names() {
         Some(&value!([true, [1]]))
     );
 }
+
+#[tokio::test]
+async fn the_language_has_what_the_pages_say_and_no_more() {
+    let source = "
+        const missing = ['Intl', 'URL', 'TextEncoder', 'structuredClone', 'fetch', 'setTimeout'];
+        return {out: [
+            missing.filter(name => typeof globalThis[name] !== 'undefined'),
+            (1234.5).toLocaleString('de-DE', {style: 'currency', currency: 'EUR'}),
+            ['z', 'ä', 'a'].sort((a, b) => a.localeCompare(b, 'de')),
+            new Date(2024, 0, 31).toLocaleDateString('de-DE'),
+        ]}";
+    let graph = one_node(json!({"out": {}}), "code", json!({"source": source}));
+    assert_eq!(
+        result(&graph, value!({})).await.get("out"),
+        Some(&value!([[], "1234.5", ["a", "z", "ä"], "01/31/2024"]))
+    );
+}

@@ -18,7 +18,7 @@ const WORK: &str = "{% for i in range(90000) %}{% set x = state.t == state.u %}{
 
 fn texts() -> Value {
     let text = "x".repeat(1 << 20);
-    superstep::json!({"t": text.clone(), "u": text})
+    superstep::json!({"t": text, "u": text})
 }
 
 fn long_work(timeout: Option<f64>) -> serde_json::Value {

@@ -3,8 +3,9 @@
 use serde_json::{Value as Json, json};
 use superstep::Value;
 
+use crate::base::json::{read_json, without_halves};
 use crate::base::schema_validator::SchemaValidator;
-use crate::models::{self, ModelError};
+use crate::models::ModelError;
 
 /// The member that carries an answer which is no object.
 const CARRIER: &str = "answer";
@@ -32,7 +33,7 @@ pub(super) fn parsed(text: &str, shape: &SchemaValidator, schema: &Json) -> Resu
     if let Some(inner) = body.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) {
         body = inner.strip_prefix("json").unwrap_or(inner).trim();
     }
-    let json = match models::read_replaced(body) {
+    let json = match read_json(body.as_bytes()) {
         Ok(json) => unpacked(json, shape),
         Err(error) => {
             let found = listed(schema, body).or_else(|| embedded(body, shape).map(Value::from));
@@ -60,6 +61,8 @@ fn unpacked(mut json: Json, shape: &SchemaValidator) -> Json {
 
 /// Returns the one object or list within prose that fits. Of several that differ nobody knows which is meant.
 fn embedded(text: &str, shape: &SchemaValidator) -> Option<Json> {
+    let bytes = without_halves(text.as_bytes());
+    let text = String::from_utf8_lossy(&bytes);
     let mut found: Vec<Json> = Vec::new();
     let mut at = 0;
     for _ in 0..MAX_BEGINNINGS {
@@ -150,6 +153,10 @@ mod tests {
         let shape = SchemaValidator::new(&text).unwrap();
         assert_eq!(
             parsed("{\"t\": \"cut \\ud83d\"}", &shape, &text).unwrap(),
+            superstep::json!({"t": "cut \u{fffd}"})
+        );
+        assert_eq!(
+            parsed("It is {\"t\": \"cut \\ud83d\"}.", &shape, &text).unwrap(),
             superstep::json!({"t": "cut \u{fffd}"})
         );
     }

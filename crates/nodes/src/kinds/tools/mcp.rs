@@ -11,6 +11,7 @@ use superstep::value::Object;
 use superstep::{NodeContext, NodeError, Value};
 
 use super::node::{NoAnswer, Tool, ToolAnswer, ToolResult, ToolWork};
+use crate::base::json::read_json;
 use crate::base::schema_validator::SchemaValidator;
 use crate::mcp::{self, Client, Content, Mcp, McpError, ServerList, ServerTool};
 use crate::models::{ToolSpec, args_json};
@@ -433,7 +434,7 @@ fn held_to(schema: &Json, tool: &str, result: &Json, content: Content) -> Conten
             let text = content
                 .content
                 .as_str()
-                .and_then(|text| serde_json::from_str(text).ok());
+                .and_then(|text| read_json(text.as_bytes()).ok());
             if let Some(value) = text.filter(|value| validator.fits(value)) {
                 return Content {
                     artifact: mcp::structured(&value),

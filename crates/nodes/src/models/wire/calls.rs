@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value as Json;
 
 use super::halves::{self, Joiner};
+use crate::base::json::read_json;
 use crate::models::answer::CallPiece;
 
 /// Most calls of one answer.
@@ -81,7 +82,7 @@ impl Call {
                     || self.args.trim() == text.trim()
                     || self
                         .json()
-                        .is_some_and(|json| halves::read_replaced(text).ok() == Some(json))
+                        .is_some_and(|json| read_json(text.as_bytes()).ok() == Some(json))
             }
         }
     }
@@ -90,7 +91,7 @@ impl Call {
         let texts = [Some(self.args.as_str()), self.so_far.as_deref()]
             .into_iter()
             .flatten();
-        let mut read = texts.filter_map(|text| halves::read_replaced(text).ok());
+        let mut read = texts.filter_map(|text| read_json(text.as_bytes()).ok());
         read.next().or_else(|| self.whole.clone())
     }
 
@@ -108,7 +109,7 @@ impl Call {
         }
         if text.trim_start().starts_with('{') && is_object(&self.args) {
             // The whole again, at the end.
-            let json = halves::read_replaced(&text).ok();
+            let json: Option<Json> = read_json(text.as_bytes()).ok();
             if json.is_some() && json == self.json() {
                 return String::new();
             }
@@ -133,11 +134,8 @@ impl Call {
     fn end(mut self) -> GatheredCall {
         self.args.push_str(self.joiner.rest());
         let told = |json: &Json| json.as_object().is_some_and(|fields| !fields.is_empty());
-        let of_pieces = halves::read_replaced(&self.args).ok().filter(Json::is_object);
-        let of_repeated = || {
-            let so_far = self.so_far.as_deref()?;
-            halves::read_replaced(so_far).ok().filter(Json::is_object)
-        };
+        let of_pieces = object(&self.args);
+        let of_repeated = || object(self.so_far.as_deref()?);
         let known = match (of_pieces.or_else(of_repeated), self.whole.take()) {
             (Some(pieces), Some(whole)) if !told(&pieces) => Some(whole),
             (Some(pieces), _) => Some(pieces),
@@ -147,7 +145,7 @@ impl Call {
         GatheredCall {
             id: self.id,
             name: self.name,
-            has_ended: known.is_some(),
+            has_ended: known.as_ref().is_some_and(Json::is_object),
             args: known.unwrap_or(Json::String(self.args)),
             signatures: self.signatures,
         }
@@ -156,7 +154,20 @@ impl Call {
 
 fn is_object(text: &str) -> bool {
     let text = text.trim();
-    text.starts_with('{') && text.ends_with('}') && serde_json::from_str::<IgnoredAny>(text).is_ok()
+    match text.as_bytes() {
+        [b'{', .., b'}'] => serde_json::from_str::<IgnoredAny>(text).is_ok(),
+        [b'"', .., b'"'] => object(text).is_some(),
+        _ => false,
+    }
+}
+
+/// Reads arguments; some servers send the text of a text.
+fn object(text: &str) -> Option<Json> {
+    let json = match read_json(text.as_bytes()).ok()? {
+        Json::String(inner) if inner.trim_start().starts_with('{') => read_json(inner.as_bytes()).ok()?,
+        json => json,
+    };
+    json.is_object().then_some(json)
 }
 
 /// Returns whether the text is JSON or becomes JSON when more of it comes.
@@ -177,6 +188,10 @@ impl CallGatherer {
         mut piece: CallDelta,
         marked: bool,
     ) -> Result<CallPiece, TooManyCalls> {
+        // Some send the text of the arguments where the arguments belong.
+        if let Some(Json::String(text)) = piece.whole.take_if(|whole| whole.is_string()) {
+            piece.args.get_or_insert(text);
+        }
         for text in [&mut piece.id, &mut piece.name] {
             if let Some(given) = text.take().filter(|given| !given.is_empty()) {
                 *text = Some(match marked {
@@ -287,7 +302,10 @@ impl CallGatherer {
         let goes_on = match (&piece.id, is_named) {
             // The id may come late, or with every piece another one.
             (Some(_), true) => open.name.is_empty() && open.id.is_empty() && open.has_no_args(),
-            (Some(_), false) => !open.is_done() && (open.id.is_empty() || is_later_part),
+            (Some(_), false) => {
+                let is_late = open.id.is_empty() && piece.whole.is_none() && part.is_empty();
+                is_late || (!open.is_done() && (open.id.is_empty() || is_later_part))
+            }
             (None, true) => !self.begins_beside(last, piece),
             (None, false) => true,
         };

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use serde::de::IgnoredAny;
+
 /// Largest frame, in bytes.
 pub(in crate::models) const MAX_FRAME: usize = 16 * 1024 * 1024;
 
@@ -46,6 +48,8 @@ pub(in crate::models) struct FrameReader {
     begun: bool,
     frame: Frame,
     has_data: bool,
+    /// Lines of JSON that no field names, so the ones after them belong to them.
+    is_bare: bool,
 }
 
 impl FrameReader {
@@ -59,6 +63,7 @@ impl FrameReader {
             begun: false,
             frame: Frame::default(),
             has_data: false,
+            is_bare: false,
         }
     }
 
@@ -79,7 +84,10 @@ impl FrameReader {
     /// Returns the next frame, if all of it came.
     pub(in crate::models) fn frame(&mut self) -> Option<Frame> {
         if self.framing == Framing::Whole {
-            return None;
+            if !self.is_of_events() {
+                return None;
+            }
+            self.framing = Framing::Events;
         }
         while let Some((from, to)) = self.line() {
             if let Some(frame) = self.add(from, to) {
@@ -89,13 +97,23 @@ impl FrameReader {
         None
     }
 
+    /// Returns whether a text that was announced as JSON begins as events do.
+    fn is_of_events(&self) -> bool {
+        let mark = "\u{feff}".as_bytes();
+        let text = self.bytes.strip_prefix(mark).unwrap_or(&self.bytes[..]);
+        let text = text.trim_ascii_start();
+        let begins = |field: &&str| text.starts_with(field.as_bytes());
+        ["data:", "event:", "id:", "retry:", ":"].iter().any(begins)
+    }
+
     /// Returns what is left when no more bytes come: the last frame of a server that forgot to end it.
     pub(in crate::models) fn rest(&mut self) -> Option<Frame> {
         let (from, to) = (self.read, self.bytes.len());
         self.read = to;
         self.searched = to;
         if self.framing == Framing::Whole {
-            let data = self.text(from, to).trim().to_owned();
+            let text = self.text(from, to);
+            let data = text.trim_start_matches('\u{feff}').trim().to_owned();
             return (!data.is_empty()).then_some(Frame { event: None, data });
         }
         let last = if from < to { self.add(from, to) } else { None };
@@ -140,26 +158,31 @@ impl FrameReader {
             let data = line.strip_prefix("data:").unwrap_or(line).trim().to_owned();
             return (!data.is_empty()).then_some(Frame { event: None, data });
         }
-        if line.trim().is_empty() {
+        let line = line.trim();
+        if line.is_empty() {
             return self.dispatch();
         }
-        if let Some(data) = line.strip_prefix("data:") {
+        let data = line.strip_prefix("data:").map(str::trim_start);
+        if let Some(event) = line.strip_prefix("event:") {
+            self.frame.event = Some(event.trim().to_owned());
+        } else if data.is_some() || self.is_bare || line.starts_with(['{', '[']) {
+            // Without a field: an answer that is no stream, or a failure in the middle of one.
+            self.is_bare |= data.is_none();
             self.has_data = true;
             if !self.frame.data.is_empty() {
                 self.frame.data.push('\n');
             }
-            self.frame.data.push_str(data.trim());
-        } else if let Some(event) = line.strip_prefix("event:") {
-            self.frame.event = Some(event.trim().to_owned());
-        } else if line.trim_start().starts_with(['{', '[']) {
-            // An answer that is no stream, or a failure in the middle of one.
-            self.has_data = true;
-            self.frame.data.push_str(line);
+            self.frame.data.push_str(data.unwrap_or(line));
+            let is_whole = || serde_json::from_str::<IgnoredAny>(line).is_ok();
+            if data.is_none() && self.frame.data.len() == line.len() && is_whole() {
+                return self.dispatch();
+            }
         }
         None
     }
 
     fn dispatch(&mut self) -> Option<Frame> {
+        self.is_bare = false;
         let frame = std::mem::take(&mut self.frame);
         std::mem::take(&mut self.has_data).then_some(frame)
     }

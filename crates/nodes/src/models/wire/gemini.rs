@@ -42,8 +42,10 @@ impl GeminiDecoder {
                 continue;
             }
             let content = field_of(&mut candidate, "content");
-            if let Some(Json::Array(list)) = content.and_then(|mut content| field_of(&mut content, "parts")) {
-                list.into_iter().for_each(|part| self.part(part, parts));
+            match content.and_then(|mut content| field_of(&mut content, "parts")) {
+                Some(Json::Array(list)) => list.into_iter().for_each(|part| self.part(part, parts)),
+                Some(one) => self.part(one, parts),
+                None => {}
             }
             parts.extend(text_of(&mut candidate, "finishReason").map(WirePart::Stop));
         }
@@ -65,7 +67,7 @@ impl GeminiDecoder {
                 id: Some(id),
                 name: Some(name),
                 args: None,
-                whole: Some(field_of(&mut call, "args").unwrap_or_else(|| json!({}))),
+                whole: field_of(&mut call, "args"),
                 signature,
             }));
             self.calls += 1;
@@ -89,9 +91,7 @@ fn usage(usage: &Json) -> Option<TokenUsage> {
     let count = |name: &str| number_of(usage.get(name));
     let (prompt, of_tools) = (count("promptTokenCount"), count("toolUsePromptTokenCount"));
     let (answered, thought) = (count("candidatesTokenCount"), count("thoughtsTokenCount"));
-    if prompt.or(of_tools).or(answered).is_none() {
-        return None;
-    }
+    prompt.or(of_tools).or(answered)?;
     let input = prompt.unwrap_or(0).saturating_add(of_tools.unwrap_or(0));
     // Thoughts are counted beside the answer.
     let output = answered.map_or(0, |answered| answered.saturating_add(thought.unwrap_or(0)));

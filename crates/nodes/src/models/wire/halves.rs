@@ -17,19 +17,11 @@ const HALVES: u32 = 0x800;
 pub(in crate::models) fn read_marked(text: &str) -> serde_json::Result<(Json, bool)> {
     match serde_json::from_str(text) {
         Ok(json) => Ok((json, false)),
-        Err(error) => match with_halves(text, mark) {
+        Err(error) => match with_marks(text) {
             Some(text) => Ok((serde_json::from_str(&text)?, true)),
             None => Err(error),
         },
     }
-}
-
-/// Reads a JSON text; halves of characters are replaced.
-pub(crate) fn read_replaced(text: &str) -> serde_json::Result<Json> {
-    serde_json::from_str(text).or_else(|error| match with_halves(text, |_| char::REPLACEMENT_CHARACTER) {
-        Some(text) => serde_json::from_str(&text),
-        None => Err(error),
-    })
 }
 
 fn mark(half: u16) -> char {
@@ -47,8 +39,8 @@ fn is_high(half: u16) -> bool {
     (0xd800..0xdc00).contains(&half)
 }
 
-/// Replaces the escapes of halves that stand alone; `None` if there are none.
-fn with_halves(text: &str, replaced: impl Fn(u16) -> char) -> Option<String> {
+/// Marks the escapes of halves that stand alone; `None` if there are none.
+fn with_marks(text: &str) -> Option<String> {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
         let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -63,7 +55,7 @@ fn with_halves(text: &str, replaced: impl Fn(u16) -> char) -> Option<String> {
             Some(high) if is_high(high) && unit(at + 6).is_some_and(|low| !is_high(low)) => at += 12,
             Some(half) => {
                 made.push_str(&text[kept..at]);
-                made.push(replaced(half));
+                made.push(mark(half));
                 at += 6;
                 kept = at;
             }
@@ -152,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_alone_are_replaced_and_halves_of_one_are_joined() {
+    fn halves_alone_are_marked_and_halves_of_one_are_joined() {
         for (text, value) in [
             (r#"{"t": "\ud83d"}"#, json!({"t": "\u{fffd}"})),
             (r#"{"t": "\udc4d a \uD83D"}"#, json!({"t": "\u{fffd} a \u{fffd}"})),
@@ -160,7 +152,6 @@ mod tests {
             (r#"{"t": "\\ud83d \ud83d\n"}"#, json!({"t": "\\ud83d \u{fffd}\n"})),
             (r#"{"\ud83d": ["\ud83dü"]}"#, json!({"\u{fffd}": ["\u{fffd}ü"]})),
         ] {
-            assert_eq!(read_replaced(text).unwrap(), value, "{text}");
             let (marked, has_marks) = read_marked(text).unwrap();
             assert!(has_marks);
             assert_eq!(unmarked_json(marked), value, "{text}");
@@ -173,10 +164,7 @@ mod tests {
             "\\",
             r#"{"t": "\u12"}"#,
         ] {
-            assert!(
-                read_replaced(wrong).is_err() && read_marked(wrong).is_err(),
-                "{wrong}"
-            );
+            assert!(read_marked(wrong).is_err(), "{wrong}");
         }
         assert_eq!(
             read_marked(r#""👍 \ud83d\udc4d""#).unwrap(),

@@ -11,17 +11,17 @@ mod openai;
 mod part;
 
 use genai::adapter::AdapterKind;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use anthropic::AnthropicDecoder;
 pub(super) use calls::{CallGatherer, GatheredCall, MAX_CALLS};
 pub(super) use frames::{Frame, FrameReader, Framing, MAX_FRAME};
 use gemini::GeminiDecoder;
-pub(crate) use halves::read_replaced;
 pub(super) use halves::{Joiner, unmarked, unmarked_json};
 use ollama::OllamaDecoder;
 use openai::OpenAiDecoder;
 pub(super) use part::WirePart;
+use part::unknown;
 
 /// A protocol of model servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,23 +119,32 @@ impl Decoder {
             decoded.parts.push(WirePart::Done);
             return Ok(decoded);
         }
+        let is_failure = frame.event.as_deref() == Some("error");
         match halves::read_marked(data) {
+            Ok((json, _)) if is_failure => decoded.parts.push(WirePart::Failure(json)),
+            Err(_) if is_failure => decoded.parts.push(WirePart::Failure(json!({"message": data}))),
             Ok((json, marked)) => {
                 decoded.marked = marked;
                 self.part(frame.event.as_deref(), json, &mut decoded.parts);
             }
             // Two events without the empty line between them.
             Err(error) if data.contains('\n') => {
-                for line in data.lines() {
-                    if line == "[DONE]" {
-                        decoded.parts.push(WirePart::Done);
-                        continue;
+                for line in data.lines().map(str::trim).filter(|line| !line.is_empty()) {
+                    match halves::read_marked(line) {
+                        _ if line == "[DONE]" => decoded.parts.push(WirePart::Done),
+                        Ok((json, marked)) => {
+                            decoded.marked |= marked;
+                            self.part(frame.event.as_deref(), json, &mut decoded.parts);
+                        }
+                        Err(_) if !line.starts_with(['{', '[']) => {
+                            decoded.parts.push(unknown("the line", line))
+                        }
+                        Err(_) => return Err(error.to_string()),
                     }
-                    let (json, marked) = halves::read_marked(line).map_err(|_| error.to_string())?;
-                    decoded.marked |= marked;
-                    self.part(frame.event.as_deref(), json, &mut decoded.parts);
                 }
             }
+            // A sign of life. Part of an answer begins as JSON does.
+            Err(_) if !data.starts_with(['{', '[']) => decoded.parts.push(unknown("the line", data)),
             Err(error) => return Err(error.to_string()),
         }
         Ok(decoded)

@@ -3,8 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::calls::CallDelta;
-use super::halves;
-use super::part::{WirePart, field_of, number_of, text_of};
+use super::part::{WirePart, field_of, number_of, text_of, unknown};
 use crate::models::answer::TokenUsage;
 
 /// Decoder of lines.
@@ -40,7 +39,8 @@ impl OllamaDecoder {
                 Some(one) => vec![one],
                 None => Vec::new(),
             };
-            parts.extend(calls.into_iter().filter_map(|call| self.call(call)));
+            let calls = calls.into_iter().map(|call| self.call(call));
+            parts.extend(calls.map(|call| call.unwrap_or_else(|| unknown("a call without a", "name"))));
         }
         if json.get("done").and_then(Json::as_bool) == Some(true) {
             parts.extend(usage(&json).map(WirePart::Usage));
@@ -55,8 +55,6 @@ impl OllamaDecoder {
         let mut function = field_of(&mut call, "function").unwrap_or(call);
         let name = text_of(&mut function, "name")?;
         let whole = match field_of(&mut function, "arguments") {
-            // Models answer with JSON in a text, too.
-            Some(Json::String(text)) => halves::read_replaced(&text).unwrap_or(Json::String(text)),
             Some(args) => args,
             None => json!({}),
         };

@@ -27,7 +27,8 @@ impl OpenAiDecoder {
             parts.push(WirePart::Failure(error));
             return;
         }
-        if json.get("object").and_then(Json::as_str) == Some("error") || event == Some("error") {
+        let object = text_of(&mut json, "object").unwrap_or_default();
+        if object == "error" {
             parts.push(WirePart::Failure(json));
             return;
         }
@@ -46,54 +47,28 @@ impl OpenAiDecoder {
                 if let Some(mut choice) = choices.next() {
                     // Moonshot counts here.
                     usage = usage.or_else(|| field_of(&mut choice, "usage"));
-                    self.choice(choice, parts);
+                    choice_of(choice, object == "chat.completion.chunk", parts);
                 }
                 parts.extend(choices.next().map(|_| unknown("a second of the", "choices")));
             }
             Some(_) => parts.push(unknown("a chunk with", "choices")),
             None if usage.is_some() => {}
-            None => parts.extend(event.map(|event| unknown("the event", event))),
+            None => match event {
+                Some(event) => parts.push(unknown("the event", event)),
+                // A failure in a form of the server's own.
+                None if ["message", "msg", "detail"]
+                    .iter()
+                    .any(|name| is_said(&json, name)) =>
+                {
+                    parts.push(WirePart::Failure(json));
+                }
+                None => {
+                    let mut fields = json.as_object().into_iter().flatten();
+                    parts.extend(fields.next().map(|(name, _)| unknown("a chunk with", name)));
+                }
+            },
         }
         parts.extend(usage.and_then(|usage| self.usage(&usage)).map(WirePart::Usage));
-    }
-
-    fn choice(&mut self, mut choice: Json, parts: &mut Vec<WirePart>) {
-        let delta =
-            field_of(&mut choice, "delta").filter(|delta| delta.as_object().is_none_or(|d| !d.is_empty()));
-        // A server that was asked for a stream and answers at once.
-        let is_whole = delta.is_none() && choice.get("message").is_some_and(Json::is_object);
-        if let Some(delta) = delta.or_else(|| field_of(&mut choice, "message")) {
-            self.delta(delta, parts);
-        }
-        match text_of(&mut choice, "finish_reason") {
-            Some(reason) => parts.push(WirePart::Stop(reason)),
-            None if is_whole => parts.push(WirePart::Done),
-            None => {}
-        }
-    }
-
-    fn delta(&mut self, mut delta: Json, parts: &mut Vec<WirePart>) {
-        for name in ["reasoning_content", "reasoning", "thinking"] {
-            if let Some(text) = text_of(&mut delta, name) {
-                parts.push(WirePart::Reasoning(text));
-                break;
-            }
-        }
-        match field_of(&mut delta, "content") {
-            Some(Json::String(text)) if !text.is_empty() => parts.push(WirePart::Text(text)),
-            Some(Json::Array(chunks)) => chunks.into_iter().for_each(|chunk| content(chunk, parts)),
-            _ => {}
-        }
-        parts.extend(text_of(&mut delta, "refusal").map(WirePart::Text));
-        match field_of(&mut delta, "tool_calls") {
-            Some(Json::Array(calls)) => parts.extend(calls.into_iter().filter_map(call)),
-            Some(one @ Json::Object(_)) => parts.extend(call(one)),
-            Some(_) => parts.push(unknown("a delta with", "tool_calls")),
-            None => {}
-        }
-        if let Some(function) = field_of(&mut delta, "function_call") {
-            parts.extend(call(function));
-        }
     }
 
     fn usage(&self, usage: &Json) -> Option<TokenUsage> {
@@ -123,13 +98,61 @@ impl OpenAiDecoder {
     }
 }
 
-/// Decodes a part of a content that is a list, as Mistral's reasoning models send it.
+/// Returns whether a field says something: a text, or a list of what is wrong.
+fn is_said(json: &Json, name: &str) -> bool {
+    matches!(json.get(name), Some(Json::String(_) | Json::Array(_)))
+}
+
+fn choice_of(mut choice: Json, is_chunk: bool, parts: &mut Vec<WirePart>) {
+    let delta =
+        field_of(&mut choice, "delta").filter(|delta| delta.as_object().is_none_or(|d| !d.is_empty()));
+    // A server that was asked for a stream and answers at once.
+    let is_whole = delta.is_none() && !is_chunk && choice.get("message").is_some_and(Json::is_object);
+    match delta.or_else(|| field_of(&mut choice, "message")) {
+        Some(delta) => delta_of(delta, parts),
+        // As servers that complete a text send it.
+        None => parts.extend(text_of(&mut choice, "text").map(WirePart::Text)),
+    }
+    match text_of(&mut choice, "finish_reason") {
+        Some(reason) => parts.push(WirePart::Stop(reason)),
+        None if is_whole => parts.push(WirePart::Done),
+        None => {}
+    }
+}
+
+fn delta_of(mut delta: Json, parts: &mut Vec<WirePart>) {
+    for name in ["reasoning_content", "reasoning", "thinking"] {
+        if let Some(text) = text_of(&mut delta, name) {
+            parts.push(WirePart::Reasoning(text));
+            break;
+        }
+    }
+    match field_of(&mut delta, "content") {
+        Some(Json::String(text)) if text.is_empty() => {}
+        Some(Json::Array(chunks)) => chunks.into_iter().for_each(|chunk| content(chunk, parts)),
+        Some(one) => content(one, parts),
+        None => {}
+    }
+    parts.extend(text_of(&mut delta, "refusal").map(WirePart::Text));
+    match field_of(&mut delta, "tool_calls") {
+        Some(Json::Array(calls)) => parts.extend(calls.into_iter().filter_map(call)),
+        Some(one @ Json::Object(_)) => parts.extend(call(one)),
+        Some(_) => parts.push(unknown("a delta with", "tool_calls")),
+        None => {}
+    }
+    if let Some(function) = field_of(&mut delta, "function_call") {
+        parts.extend(call(function));
+    }
+}
+
+/// Decodes a content that is no text, or a part of one that is a list, as Mistral's reasoning models send it.
 fn content(mut chunk: Json, parts: &mut Vec<WirePart>) {
     if let Json::String(text) = chunk {
         parts.push(WirePart::Text(text));
         return;
     }
-    let kind = text_of(&mut chunk, "type").unwrap_or_default();
+    let kind = text_of(&mut chunk, "type");
+    let kind = kind.unwrap_or_else(|| if is_said(&chunk, "text") { "text" } else { "" }.to_owned());
     match kind.as_str() {
         "text" | "output_text" => parts.extend(text_of(&mut chunk, "text").map(WirePart::Text)),
         "thinking" => match field_of(&mut chunk, "thinking") {

@@ -50,7 +50,7 @@ pub(super) fn number_of(json: Option<&Json>) -> Option<u64> {
         Json::Number(number) => number.as_u64().or_else(|| {
             let float = number.as_f64()?;
             // Larger ones are no counts.
-            (float >= 0.0 && float < 9e15 && float.fract() == 0.0).then_some(float as u64)
+            ((0.0..9e15).contains(&float) && float.fract() == 0.0).then_some(float as u64)
         }),
         Json::String(text) => text.trim().parse().ok(),
         _ => None,

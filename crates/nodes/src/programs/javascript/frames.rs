@@ -12,7 +12,7 @@ use super::inputs::{LARGE, SentJson, fits};
 /// What a worker writes first. What comes before it is none of its own.
 pub(super) const GREETING: &[u8] = b"\x1esuperstep javascript 1\n";
 /// Largest frame.
-pub(super) const LARGEST: usize = 1 << 30;
+pub(super) const MAX_FRAME: usize = 1 << 30;
 /// Length and letter of a frame.
 pub(super) const HEAD: usize = 5;
 
@@ -77,9 +77,9 @@ pub(super) struct FieldRequest {
 }
 
 /// A field that is longer goes when the program looks at it.
-const LONGEST_FIELD: usize = 32 * 1024;
+const MAX_FIELD: usize = 32 * 1024;
 /// When the fields of a call that went along are longer than this together, the other large ones go when they are looked at.
-const LONGEST_CALL: usize = 256 * 1024;
+const MAX_CALL: usize = 256 * 1024;
 
 /// Creates a frame from a letter and the content that `write` appends.
 pub(super) fn frame(
@@ -90,8 +90,8 @@ pub(super) fn frame(
     frame[4] = letter;
     write(&mut frame).map_err(|error| error.to_string())?;
     let length = frame.len() - HEAD;
-    if length > LARGEST {
-        return Err(format!("it is larger than {} MB", LARGEST >> 20));
+    if length > MAX_FRAME {
+        return Err(format!("it is larger than {} MB", MAX_FRAME >> 20));
     }
     frame[..4].copy_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
     Ok(frame)
@@ -105,7 +105,7 @@ pub(super) fn frame_of(letter: u8, content: &impl Serialize) -> Result<Vec<u8>, 
 /// Reads the letter and the length at the beginning of a frame.
 pub(super) fn begins(head: [u8; HEAD]) -> Option<(u8, usize)> {
     let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
-    (length <= LARGEST).then_some((head[4], length))
+    (length <= MAX_FRAME).then_some((head[4], length))
 }
 
 /// Reads a frame; `None` at the end.
@@ -131,13 +131,13 @@ pub(super) fn call(mut head: CallHead, place: &Value, given: &[Value]) -> Result
     };
     let failed = |error: serde_json::Error| error.to_string();
     head.place = append(place).map_err(failed)?;
-    let mut room = LONGEST_CALL;
+    let mut room = MAX_CALL;
     for value in given {
         let shape = match value {
             Value::Object(fields) if fields.iter().any(|(_, field)| !fits(field, LARGE)) => {
                 let mut shapes = Vec::with_capacity(fields.len());
                 for (name, field) in fields.iter() {
-                    let goes = fits(field, LARGE) || fits(field, LONGEST_FIELD.min(room));
+                    let goes = fits(field, LARGE) || fits(field, MAX_FIELD.min(room));
                     let length = match goes {
                         true => Some(append(field).map_err(failed)?),
                         false => None,

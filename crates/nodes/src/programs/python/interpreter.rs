@@ -31,7 +31,7 @@ const VARIABLES: [&str; 17] = [
 /// An interpreter.
 #[derive(Debug)]
 pub(crate) struct Interpreter {
-    pub(super) program: PathBuf,
+    pub(crate) program: PathBuf,
     /// As the project's owner is asked for it.
     pub(crate) named: String,
 }
@@ -118,7 +118,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns the variables of a worker's environment besides the declared ones.
-pub(super) fn variables() -> impl Iterator<Item = (&'static str, std::ffi::OsString)> {
+pub(crate) fn variables() -> impl Iterator<Item = (&'static str, std::ffi::OsString)> {
     VARIABLES
         .iter()
         .filter_map(|name| Some((*name, env::var_os(name)?)))

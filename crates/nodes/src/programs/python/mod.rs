@@ -25,8 +25,8 @@ use crate::programs::requests::Fault;
 
 pub use function::PythonFunction;
 pub(crate) use function::{MAX_FILE, PythonCall, PythonWork, Style, default_timeout, inside};
-pub(crate) use interpreter::interpreter;
 pub use interpreter::{InterpreterLocation, find};
+pub(crate) use interpreter::{interpreter, variables};
 use superstep_document::{Text, text};
 use worker::PythonWorker;
 

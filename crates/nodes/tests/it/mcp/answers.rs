@@ -545,6 +545,13 @@ async fn servers_of_the_official_kits_are_spoken_to_in_every_way() {
                 link[0]["content"], "[resource all at sums://all: every sum]",
                 "{declared}"
             );
+            // It either is declined, or the server knows that this client is not asked.
+            let asked = project.answers(&mcp, &[("ask", json!({}))]).await;
+            let said = asked[0]["content"].to_string();
+            assert!(
+                said.contains("decline") || said.contains("elicitation"),
+                "{declared}: {said}"
+            );
         } else {
             if kit != "python, silent" {
                 let asked = project.answers(&mcp, &[("ask", json!({}))]).await;
@@ -566,6 +573,14 @@ async fn servers_of_the_official_kits_are_spoken_to_in_every_way() {
             let short = json!([{"server": "sums", "approval": "none", "timeout_s": 1}]);
             let worked = project.answers(&short, &[("work", json!({"steps": 6}))]).await;
             assert_eq!(worked[0]["content"], "done", "{declared}: {}", worked[0]);
+        }
+        // What nobody waits for any more is ended, where the server can be told.
+        if kit != "python, silent" {
+            let file = project.path().join("taken-back");
+            let short = json!([{"server": "sums", "approval": "none", "timeout_s": 1}]);
+            let hung = project.answers(&short, &[("hang", json!({"file": file}))]).await;
+            failed(&hung[0], "no sign of life for 1 s");
+            wait_until("the end of the call", || file.exists()).await;
         }
         drop(http);
     }
