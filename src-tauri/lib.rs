@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use superstep_workbench::wire::{EventBatch, Json, Problem};
-use superstep_workbench::{Options, Workbench, default_data_dir};
+use superstep_workbench::{Options, ShowAddress, Workbench, default_data_dir, show_address};
 use tauri::async_runtime::{self, JoinHandle};
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager, State, WebviewWindow, Window, WindowEvent};
@@ -117,7 +117,9 @@ fn options(app: &AppHandle) -> Result<Options, Problem> {
         Problem::new("no-data-folder", "There is no home folder to keep data in.")
             .remedy("Set SUPERSTEP_DATA to a folder and start again.")
     })?;
-    Ok(Options::new(data_dir).examples_dir(examples_dir(app)))
+    Ok(Options::new(data_dir)
+        .examples_dir(examples_dir(app))
+        .browser(ShowAddress(show_address)))
 }
 
 /// Closing keeps what is not saved before the window goes.

@@ -32,13 +32,13 @@ const MAX_CONNECTIONS: usize = 512;
 const MAX_STRANGERS: usize = 128;
 /// Open files to ask the system for: connections, and the databases and programs of runs. Half of them may wait at the
 /// door, and a quarter without having said anything.
-const DESCRIPTORS: usize = 8192;
+const MAX_DESCRIPTORS: usize = 8192;
 /// Time in which whatever has arrived is read, however starved the server is: a timer fires in the same round of the runtime
 /// that hands out arrived bytes.
 const TURN: Duration = Duration::from_millis(20);
 /// Turns that a stranger is served for while others wait for its place. Time in which the server does not come to work is no
 /// turn.
-const STRANGER_TURNS: u64 = 25;
+const MAX_STRANGER_TURNS: u64 = 25;
 /// Longest time until the headers of a request that has begun are complete, and between two requests.
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
 /// How long connections have to end when the server stops.
@@ -158,7 +158,7 @@ impl Rooms {
                 let mut strangers = self.strangers.lock();
                 if strangers.count() >= MAX_STRANGERS
                     && let Some((_, came)) = strangers.0.front()
-                    && came + STRANGER_TURNS <= *turn
+                    && came + MAX_STRANGER_TURNS <= *turn
                 {
                     strangers.send_oldest_away();
                 }
@@ -325,7 +325,7 @@ fn raise_descriptors() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let most = limit.maximum.unwrap_or(u64::MAX);
-    let wanted = most.min(DESCRIPTORS as u64);
+    let wanted = most.min(MAX_DESCRIPTORS as u64);
     let mut have = limit.current.unwrap_or(u64::MAX);
     if have < wanted {
         let raised = Rlimit {
@@ -338,10 +338,10 @@ fn raise_descriptors() -> usize {
             Err(error) => tracing::debug!(%error, "the limit of open files stays as it is"),
         }
     }
-    usize::try_from(have).map_or(DESCRIPTORS, |have| have.min(DESCRIPTORS))
+    usize::try_from(have).map_or(MAX_DESCRIPTORS, |have| have.min(MAX_DESCRIPTORS))
 }
 
 #[cfg(not(unix))]
 fn raise_descriptors() -> usize {
-    DESCRIPTORS
+    MAX_DESCRIPTORS
 }

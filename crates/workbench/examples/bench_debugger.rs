@@ -28,7 +28,7 @@ use superstep_workbench::wire::AppEvent;
 use superstep_workbench::{Options, Workbench};
 
 /// The allocator of the window and the command line.
-#[global_allocator]
+#[cfg_attr(not(test), global_allocator)]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Turns of a loop that is recorded, and rounds of which the middle one counts.

@@ -4,6 +4,7 @@
 //! and answers JSON, and [`Workbench::subscribe`] gives what happens in batches of one frame. Nothing here knows which
 //! host it runs in; hosts choose the folders and carry bytes.
 
+mod access;
 mod arranging;
 mod base;
 mod documents;
@@ -11,8 +12,10 @@ mod events;
 mod inbox;
 pub mod ipc;
 mod ledger;
+mod maintenance;
 mod memory;
 mod models;
+mod running;
 mod runs;
 mod search;
 pub mod session;
@@ -37,13 +40,14 @@ pub use base::instance::Instance;
 pub use base::logging::log;
 pub use events::hub::Subscription;
 pub use inbox::preview::{Previewer, WaitingQuestion, mark_done};
-pub use ipc::claim::Claimant;
-pub use ledger::{bookmarks, run_records, take_run_records};
+pub use ledger::{bookmarks, past_answers, run_records, take_run_records, verify_answers};
 pub use memory::embedding::store_config;
 pub use models::connections::key_of as connection_key;
+pub use models::logins::KeptLogins;
 pub use models::named::NamedSecrets;
 pub use models::secrets::{Keychain, Secrets};
-pub use runs::StopHandle;
+pub use running::StopHandle;
+pub use running::claim::Claimant;
 pub use runs::records::{Recorded, RunRecord, forget_threads};
 pub use runs::session::{RecordIn, RunRequest, Session, Watcher};
 pub use runs::trace::trace;
@@ -77,6 +81,20 @@ pub struct Options {
     pub storage: Option<String>,
     /// Where keys are kept; the system's keychain when absent.
     pub secrets: Option<Arc<dyn Secrets>>,
+    /// Shows an address in the person's browser; without it, the interface does.
+    pub browser: Option<ShowAddress>,
+}
+
+/// Way to show an address in the person's browser.
+#[derive(Clone, Copy, Debug)]
+pub struct ShowAddress(
+    /// The way to do it.
+    pub fn(&str) -> std::io::Result<()>,
+);
+
+/// Shows an address in the browser of the person who sits at this computer.
+pub fn show_address(address: &str) -> std::io::Result<()> {
+    open::that_detached(address)
 }
 
 impl Options {
@@ -115,6 +133,13 @@ impl Options {
         self.secrets = Some(secrets);
         self
     }
+
+    /// Sets how addresses are shown to the person.
+    #[must_use]
+    pub fn browser(mut self, browser: ShowAddress) -> Self {
+        self.browser = Some(browser);
+        self
+    }
 }
 
 /// The application.
@@ -135,23 +160,28 @@ pub struct Workbench {
     trust: Trust,
     secrets: Arc<dyn Secrets>,
     named_secrets: Arc<NamedSecrets>,
+    logins: Arc<KeptLogins>,
+    sign_ins: access::sign_in::SignIns,
+    browser: Option<ShowAddress>,
     /// Held while the model settings are changed.
     settings_writing: parking_lot::Mutex<()>,
     ledger: Arc<ledger::Ledger>,
-    records: runs::records::Records,
+    records: running::records::Records,
     registry: Registry,
     graphs: documents::graphs::Graphs,
+    seen: documents::seen::SeenGraphs,
     database: storage::database::Database,
-    runs: runs::Runs,
-    jobs: runs::jobs::Jobs,
+    runs: running::Runs,
+    announcer: running::Announcer,
+    jobs: base::jobs::Jobs,
     what_ifs: what_if::WhatIfs,
     reembedding: memory::reembedding::Reembedding,
-    cleaning: storage::retention::Cleaning,
-    deadlines: inbox::deadlines::Deadlines,
+    cleaning: maintenance::retention::Cleaning,
     holding: inbox::held::Holding,
-    inbox: inbox::list::InboxCount,
+    counted: tokio::sync::Mutex<inbox::count::CountedQuestions>,
     indexing: search::Indexing,
     changes: ipc::changes::Watch,
+    file_watch: documents::watching::FileWatch,
     followed: ipc::Followed,
     /// Lets other programs talk to this one.
     listener: parking_lot::Mutex<Option<ipc::Listener>>,
@@ -201,6 +231,7 @@ impl Workbench {
         .await??;
         let secrets = options.secrets.unwrap_or_else(|| Arc::new(Keychain));
         let named_secrets = Arc::new(NamedSecrets::of(&data_dir, secrets.clone()));
+        let logins = Arc::new(KeptLogins::of(&data_dir, secrets.clone()));
         let memory = store_config(&data_dir, &named_secrets);
         let database = storage::database::Database::open(&data_dir, options.storage, memory).await?;
         let workbench = base::blocking(move || {
@@ -216,22 +247,27 @@ impl Workbench {
                 trust: Trust::of(&data_dir),
                 secrets,
                 named_secrets,
+                logins,
+                sign_ins: access::sign_in::SignIns::default(),
+                browser: options.browser,
                 settings_writing: parking_lot::Mutex::default(),
-                records: runs::records::Records::new(&ledger)?,
+                records: running::records::Records::new(&ledger)?,
                 ledger,
                 registry: registry(&data_dir),
                 graphs: documents::graphs::Graphs::default(),
+                seen: documents::seen::SeenGraphs::default(),
                 database,
-                runs: runs::Runs::default(),
-                jobs: runs::jobs::Jobs::default(),
+                runs: running::Runs::default(),
+                announcer: running::Announcer::default(),
+                jobs: base::jobs::Jobs::default(),
                 what_ifs: what_if::WhatIfs::default(),
                 reembedding: memory::reembedding::Reembedding::default(),
-                cleaning: storage::retention::Cleaning::default(),
-                deadlines: inbox::deadlines::Deadlines::default(),
+                cleaning: maintenance::retention::Cleaning::default(),
                 holding: inbox::held::Holding::default(),
-                inbox: inbox::list::InboxCount::default(),
+                counted: tokio::sync::Mutex::default(),
                 indexing: search::Indexing::default(),
                 changes: ipc::changes::Watch::default(),
+                file_watch: documents::watching::FileWatch::default(),
                 followed: ipc::Followed::default(),
                 listener: parking_lot::Mutex::default(),
                 examples_dir: options.examples_dir,
@@ -245,12 +281,16 @@ impl Workbench {
         })
         .await??;
         let workbench = Arc::new(workbench);
+        let opened = workbench.clone();
+        // A keychain that waits for a person keeps nobody from the window: values are shown when it has answered.
+        tokio::spawn(async move { opened.give_key().await });
         *workbench.listener() = ipc::Listener::start(&workbench.instance, workbench.host());
-        storage::retention::clean_daily(&workbench);
+        maintenance::retention::clean_daily(&workbench);
         inbox::deadlines::watch(&workbench);
         inbox::held::give(&workbench);
-        inbox::list::count(&workbench);
+        inbox::count::count(&workbench);
         ipc::changes::watch(&workbench);
+        documents::watching::watch(&workbench);
         search::keep_index(&workbench);
         Ok(workbench)
     }
@@ -272,17 +312,19 @@ impl Workbench {
 
     /// Begins to listen to what happens.
     pub fn subscribe(&self) -> Subscription {
-        self.hub.subscribe()
+        let subscription = self.hub.subscribe();
+        // What changed while nobody listened.
+        self.file_watch.wake();
+        subscription
     }
 
     /// Keeps what is not saved, stops runs (their threads stay resumable) and ends all subscriptions. Call it before the process ends; without it, at most the
     /// last second of edits is lost.
     pub async fn shutdown(self: &Arc<Self>) {
         self.cleaning.stop();
-        self.deadlines.stop();
-        self.holding.stop();
-        self.inbox.stop();
+        self.announcer.stop();
         self.changes.stop();
+        self.file_watch.stop();
         self.indexing.stop();
         self.followed.stop();
         self.reembedding.stop();

@@ -4,7 +4,7 @@
 use super::boxes::{End, LayoutBox, Link};
 
 /// More bends than this would be most of the work: the longest links get none then.
-const MOST_BENDS: usize = 60_000;
+const MAX_BENDS: usize = 60_000;
 
 /// A box or a bend of a link.
 #[derive(Clone, Debug)]
@@ -208,7 +208,7 @@ fn bends(boxes: &[LayoutBox], links: &[Link], forward: &[usize], items: &mut Vec
         .iter()
         .take_while(|&&each| {
             sum += each - 1;
-            sum <= MOST_BENDS
+            sum <= MAX_BENDS
         })
         .last()
         .copied()

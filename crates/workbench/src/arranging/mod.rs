@@ -2,7 +2,7 @@
 //! knows boxes and the links between them, no documents and no canvas. Its work has a bound, can be stopped, and for the
 //! same boxes and links gives the same places.
 
-mod boxes;
+pub(crate) mod boxes;
 mod figures;
 mod layers;
 mod order;
@@ -17,7 +17,7 @@ use crate::wire::{ArrangeGraph, Arranged, Problem};
 use superstep_document::text;
 
 /// More boxes or links than this are refused: no canvas shows them.
-const MOST: usize = 400_000;
+const MAX_PARTS: usize = 400_000;
 
 /// Computes the left and upper sides of all boxes, in layers from left to right.
 pub(crate) fn arrange(
@@ -32,7 +32,7 @@ pub(crate) fn arrange(
         layered.layers = order;
         let found = places::positions(boxes, &layered, &places::heights(&layered, budget)?);
         // Of a large graph the order with the fewest crossings is taken as it is.
-        if links.len() > MOST_COMPARED {
+        if links.len() > MAX_COMPARED {
             return Ok(found);
         }
         let (figures, found) = polished(boxes, links, &mut layered, found, budget)?;
@@ -77,10 +77,10 @@ fn polished(
 }
 
 /// With more links than this only one order is placed: comparing the drawings would cost too much.
-const MOST_COMPARED: usize = 120;
+const MAX_COMPARED: usize = 120;
 
 /// What an arrangement may cost: some seconds of work for ten thousand boxes.
-const BUDGET: u64 = 40_000_000;
+const MAX_COST: u64 = 40_000_000;
 
 impl Workbench {
     pub(crate) async fn graph_arrange(self: &Arc<Self>, request: ArrangeGraph) -> Result<Arranged, Problem> {
@@ -90,7 +90,7 @@ impl Workbench {
             let job = workbench.job(request.work);
             let on_progress = |done, total| job.at(done, total);
             let positions =
-                arrange(&boxes, &links, &mut Budget::new(BUDGET, &on_progress)).map_err(|Stopped| {
+                arrange(&boxes, &links, &mut Budget::new(MAX_COST, &on_progress)).map_err(|Stopped| {
                     Problem::new(
                         "cancelled",
                         text!("The arrangement was cancelled. The nodes stay where they are."),
@@ -107,10 +107,10 @@ impl Workbench {
 /// Reads the boxes and links of a request, whose numbers may be anything.
 fn read(request: &ArrangeGraph) -> Result<(Vec<LayoutBox>, Vec<Link>), Problem> {
     let count = request.boxes.len();
-    if count > MOST || request.links.len() > MOST {
+    if count > MAX_PARTS || request.links.len() > MAX_PARTS {
         return Err(Problem::invalid(text!(
             "A graph of more than {most} nodes or edges cannot be arranged.",
-            most = MOST
+            most = MAX_PARTS
         ))
         .remedy(text!("Arrange a selection of its nodes.")));
     }

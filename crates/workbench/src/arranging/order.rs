@@ -7,10 +7,10 @@ use super::layers::Layered;
 /// Sweeps without a better order after which no better one is expected.
 const PATIENCE: usize = 6;
 /// Rounds of changing neighbours.
-const ROUNDS: usize = 12;
+const MAX_ROUNDS: usize = 12;
 
 /// Most orders whose drawings may be compared.
-const KEPT: usize = 12;
+const MAX_KEPT: usize = 12;
 
 /// The items of each layer, from the top.
 type Order = Vec<Vec<usize>>;
@@ -55,9 +55,9 @@ fn keep(graph: &Layered, kept: &mut Vec<(u64, Order)>) -> u64 {
         kept.iter()
             .any(|(other, order)| *other == now && *order == graph.layers)
     };
-    if at < KEPT && !known() {
+    if at < MAX_KEPT && !known() {
         kept.insert(at, (now, graph.layers.clone()));
-        kept.truncate(KEPT);
+        kept.truncate(MAX_KEPT);
     }
     now
 }
@@ -201,7 +201,7 @@ fn switch(graph: &mut Layered, budget: &mut Budget<'_>) -> Result<bool, Stopped>
     let mut rank = ranks(graph);
     let mut sides = SpanEnds::default();
     let work = graph.items.len() + 4 * graph.spans.len();
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         if !budget.spend(work)? {
             return Ok(false);
         }

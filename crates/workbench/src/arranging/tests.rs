@@ -23,7 +23,7 @@ struct Measured {
 }
 
 fn place(boxes: &[LayoutBox], links: &[Link]) -> Vec<(f64, f64)> {
-    arrange(boxes, links, &mut Budget::new(BUDGET, &|_, _| true)).expect("nobody stops it")
+    arrange(boxes, links, &mut Budget::new(MAX_COST, &|_, _| true)).expect("nobody stops it")
 }
 
 fn card(height: f64) -> LayoutBox {
@@ -171,7 +171,7 @@ fn without_a_budget_there_are_places_and_who_stops_it_gets_none() {
     let (boxes, links) = dense(300, 300);
     let hurried = arrange(&boxes, &links, &mut Budget::new(0, &|_, _| true)).expect("nobody stops it");
     assert_eq!(overlap(&boxes, &hurried), None);
-    let stopped = arrange(&boxes, &links, &mut Budget::new(BUDGET, &|done, _| done == 0));
+    let stopped = arrange(&boxes, &links, &mut Budget::new(MAX_COST, &|done, _| done == 0));
     assert_eq!(stopped, Err(Stopped));
 }
 

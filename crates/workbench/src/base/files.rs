@@ -26,12 +26,18 @@ impl Staged {
     pub fn begin(path: &Path) -> io::Result<Self> {
         // A link stays a link: what it points to is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        if fs::metadata(&target).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
-            // A device or a pipe in its place would be gone for every program of the machine.
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "it is no regular file",
-            ));
+        if let Ok(facts) = fs::metadata(&target) {
+            if !facts.is_file() && !facts.is_dir() {
+                // A device or a pipe in its place would be gone for every program of the machine.
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "it is no regular file",
+                ));
+            }
+            // Who may write into the folder could replace it nevertheless.
+            if facts.is_file() && !may_write(&target, &facts) {
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
+            }
         }
         let folder = folder_of(&target);
         fs::create_dir_all(folder)?;
@@ -50,17 +56,124 @@ impl Staged {
 
     /// Puts it in place of the old one; a crash leaves either the old file or the new one.
     pub fn finish(mut self) -> io::Result<()> {
+        self.seal()?;
+        fs::rename(&self.temporary, &self.target)?;
+        self.end();
+        Ok(())
+    }
+
+    /// Puts it in place of a file with these bytes, or of none. Returns `false` when there is another one in that moment,
+    /// which stays.
+    fn finish_over(mut self, old: Option<&[u8]>) -> io::Result<bool> {
+        self.seal()?;
+        let is_in_place = self.exchange(old)?;
+        if is_in_place {
+            self.end();
+        }
+        Ok(is_in_place)
+    }
+
+    /// Takes the place of the old file, and looks at what was really there.
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    fn exchange(&mut self, old: Option<&[u8]>) -> io::Result<bool> {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        use std::os::unix::fs::MetadataExt as _;
+        let (temporary, target) = (self.temporary.clone(), self.target.clone());
+        let rename = |flags| renameat_with(CWD, &temporary, CWD, &target, flags);
+        let Some(old) = old else {
+            return match rename(RenameFlags::NOREPLACE) {
+                Ok(()) => Ok(true),
+                Err(Errno::EXIST) => Ok(false),
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.replace(None),
+                Err(error) => Err(error.into()),
+            };
+        };
+        match rename(RenameFlags::EXCHANGE) {
+            Ok(()) => {}
+            // Nothing is lost by writing a file again that was just removed.
+            Err(Errno::NOENT) => return self.exchange(None),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => return self.replace(Some(old)),
+            Err(error) => return Err(error.into()),
+        }
+        let found = fs::read(&temporary);
+        if found.as_ref().is_ok_and(|found| found == old) {
+            fs::remove_file(&temporary)?;
+            return Ok(true);
+        }
+        rename(RenameFlags::EXCHANGE)?;
+        // A third program may have written between the two: its file takes its place again, and none is removed.
+        let number = |facts: io::Result<fs::Metadata>| facts.ok().map(|facts| facts.ino());
+        if number(fs::metadata(&temporary)) != number(self.file.metadata()) {
+            self.finished = true;
+            rename(RenameFlags::EXCHANGE)?;
+        }
+        found.map(|_| false)
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+    fn exchange(&mut self, old: Option<&[u8]>) -> io::Result<bool> {
+        self.replace(old)
+    }
+
+    /// Takes the place of the old file where two cannot be exchanged: it is looked at just before.
+    fn replace(&self, old: Option<&[u8]>) -> io::Result<bool> {
+        let now = match fs::read(&self.target) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        if now.as_deref() != old {
+            return Ok(false);
+        }
+        fs::rename(&self.temporary, &self.target)?;
+        Ok(true)
+    }
+
+    /// Gives the new file the rights of the old one, and what is in it to the disk.
+    fn seal(&self) -> io::Result<()> {
         if let Ok(old) = fs::metadata(&self.target) {
+            #[cfg(unix)]
+            own_as(&self.file, &old);
             self.file.set_permissions(old.permissions())?;
         }
-        self.file.sync_all()?;
-        fs::rename(&self.temporary, &self.target)?;
+        self.file.sync_all()
+    }
+
+    fn end(&mut self) {
         self.finished = true;
         // The rename itself survives a power cut only once the folder is flushed; not every platform can open a folder.
         if let Ok(folder) = File::open(folder_of(&self.target)) {
             let _ = folder.sync_all();
         }
-        Ok(())
+    }
+}
+
+/// Returns whether this user may write a file. For an administrator, too, one is read-only that nobody may write.
+fn may_write(path: &Path, facts: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    if matches!(
+        rustix::fs::access(path, rustix::fs::Access::WRITE_OK),
+        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::ROFS)
+    ) {
+        return false;
+    }
+    let _ = path;
+    !facts.permissions().readonly()
+}
+
+/// Gives a file to the owner and the group of another one, as far as this user may.
+#[cfg(unix)]
+fn own_as(file: &File, old: &fs::Metadata) {
+    use rustix::fs::fchown;
+    use rustix::process::{Gid, Uid};
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(new) = file.metadata() else { return };
+    if new.gid() != old.gid() {
+        let _ = fchown(file, None, Some(Gid::from_raw(old.gid())));
+    }
+    if new.uid() != old.uid() {
+        let _ = fchown(file, Some(Uid::from_raw(old.uid())), None);
     }
 }
 
@@ -78,17 +191,19 @@ fn folder_of(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// Returns when a file was changed last and its size in bytes; `None` when it is not there.
-pub(crate) fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
-    let facts = fs::metadata(path).ok()?;
-    Some((facts.modified().ok()?, facts.len()))
-}
-
 /// Writes so that a reader, or a crash, sees either the old file or the new one.
 pub(crate) fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut staged = Staged::begin(path)?;
     staged.file.write_all(bytes)?;
     staged.finish()
+}
+
+/// Writes over a file with these bytes, or where there is none, like [`write_atomic`]. Returns `false`, and writes nothing,
+/// when another program was there first.
+pub(crate) fn write_over(path: &Path, bytes: &[u8], old: Option<&[u8]>) -> io::Result<bool> {
+    let mut staged = Staged::begin(path)?;
+    staged.file.write_all(bytes)?;
+    staged.finish_over(old)
 }
 
 /// Makes a data folder that nobody else may enter. One that is there stays as it is: its owner may share it.
@@ -195,7 +310,10 @@ pub(crate) fn is_graph_file(path: &Path) -> bool {
     superstep_nodes::files::read_beginning(path, 4096).is_ok_and(|head| head.contains("\"superstep/"))
 }
 
-/// Lists folders first, then JSON files and tables, by name; hidden ones are omitted.
+/// Endings of SQLite files.
+const DATABASES: [&str; 3] = ["sqlite", "sqlite3", "db"];
+
+/// Lists folders first, then JSON files, tables and databases, by name; hidden ones are omitted.
 pub(crate) fn list(dir: &Path) -> Result<FileList, Problem> {
     let read = fs::read_dir(dir).map_err(|e| Problem::file(text!("list"), dir, &e))?;
     let mut entries: Vec<FileEntry> = read
@@ -208,7 +326,8 @@ pub(crate) fn list(dir: &Path) -> Result<FileList, Problem> {
             let is_dir = metadata.is_dir();
             let ends = |ending: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending));
             let is_json = ends("json") || ends("jsonl");
-            if name.starts_with('.') || !(is_dir || is_json || ends("csv")) {
+            let is_database = DATABASES.iter().any(|ending| ends(ending));
+            if name.starts_with('.') || !(is_dir || is_json || is_database || ends("csv")) {
                 return None;
             }
             let is_graph = if is_dir {
@@ -267,6 +386,66 @@ mod tests {
             1,
             "nothing is left beside it"
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_another_program_writes_in_the_same_moment_stays() {
+        use std::os::unix::fs::MetadataExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("graph.json");
+        let staged = || {
+            let mut staged = Staged::begin(&path).unwrap();
+            staged.file.write_all(b"ours").unwrap();
+            staged
+        };
+        let holds = || fs::read(&path).ok();
+        // There was no file, and now there is one.
+        let late = staged();
+        fs::write(&path, "theirs").unwrap();
+        assert!(!late.finish_over(None).unwrap());
+        assert_eq!(holds().as_deref(), Some(&b"theirs"[..]));
+        // There was another one, replaced or written in place.
+        let late = staged();
+        fs::write(&path, "theirs again").unwrap();
+        assert!(!late.finish_over(Some(b"theirs")).unwrap());
+        assert_eq!(holds().as_deref(), Some(&b"theirs again"[..]));
+        let late = staged();
+        fs::write(dir.path().join("next"), "third").unwrap();
+        fs::rename(dir.path().join("next"), &path).unwrap();
+        assert!(!late.finish_over(Some(b"theirs again")).unwrap());
+        assert_eq!(holds().as_deref(), Some(&b"third"[..]));
+        assert_eq!(
+            fs::read_dir(dir.path()).unwrap().count(),
+            1,
+            "nothing is left beside it"
+        );
+        // The one that was read is written over, with its rights, also when it has just been removed.
+        let mode = || fs::metadata(&path).unwrap().mode() & 0o777;
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();
+        assert!(staged().finish_over(Some(b"third")).unwrap());
+        assert_eq!((holds().as_deref(), mode()), (Some(&b"ours"[..]), 0o640));
+        let late = staged();
+        fs::remove_file(&path).unwrap();
+        assert!(late.finish_over(Some(b"ours")).unwrap());
+        assert_eq!(holds().as_deref(), Some(&b"ours"[..]));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        // Where two files cannot be exchanged, the same holds of what is there when it is looked at.
+        assert!(!staged().replace(Some(b"theirs")).unwrap());
+        assert!(staged().replace(Some(b"ours")).unwrap());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_read_only_file_is_not_replaced_though_its_folder_may_be_written() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("graph.json");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        let refused = write_atomic(&path, b"new").unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     }
 
     #[test]
@@ -331,6 +510,7 @@ mod tests {
         fs::write(dir.path().join("a.json"), "{}").unwrap();
         fs::write(dir.path().join("b.json"), r#"{ "format": "superstep/1" }"#).unwrap();
         fs::write(dir.path().join("notes.txt"), "").unwrap();
+        fs::write(dir.path().join("c.sqlite"), "").unwrap();
         fs::write(dir.path().join(".hidden.json"), "{}").unwrap();
         let list = list(dir.path()).unwrap();
         let seen: Vec<_> = list
@@ -343,7 +523,8 @@ mod tests {
             [
                 ("zoo", true, true),
                 ("a.json", false, false),
-                ("b.json", false, true)
+                ("b.json", false, true),
+                ("c.sqlite", false, false)
             ]
         );
         assert_eq!(

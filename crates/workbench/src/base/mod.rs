@@ -1,8 +1,10 @@
 //! What every part of the workbench uses: problems, files, notes, and values as interfaces receive them.
 
+pub(crate) mod file_events;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod instance;
+pub(crate) mod jobs;
 pub(crate) mod logging;
 pub(crate) mod notes;
 pub(crate) mod problem;

@@ -5,14 +5,14 @@ use superstep_document::text;
 use crate::wire::Problem;
 
 /// Bytes of a note.
-const LONGEST_NOTE: usize = 16 * 1024;
+const MAX_NOTE: usize = 16 * 1024;
 
 /// Returns a note without blank space around it, when it is not too long.
 pub(crate) fn checked_note(note: &str) -> Result<String, Problem> {
     let note = note.trim();
-    if note.len() > LONGEST_NOTE {
+    if note.len() > MAX_NOTE {
         return Err(
-            Problem::invalid(text!("The note has more than {most} bytes.", most = LONGEST_NOTE))
+            Problem::invalid(text!("The note has more than {most} bytes.", most = MAX_NOTE))
                 .remedy(text!("Shorten it.")),
         );
     }

@@ -133,7 +133,9 @@ impl From<&RunError> for Problem {
             RunError::Invariant { .. } => {
                 text!("Correct the state, or change the invariant, and continue; or go back before the step.")
             }
-            RunError::LoopLimit { .. } => text!("Continue the thread, or raise `max_visits` of the node."),
+            RunError::LoopLimit { .. } => text!(
+                "Continue the thread, raise `max_visits` of the node, or lead an edge with `limit` to where it is to go on."
+            ),
             RunError::Node { .. } => {
                 text!("Correct the node or the state, and continue: what finished is not run again.")
             }
@@ -170,9 +172,9 @@ fn message_of(error: &RunError) -> Text {
             text!("the run was stopped; the thread can go on from its last checkpoint")
         }
         RunError::LoopLimit { node, limit } => text!(
-            "A run may come to node `{node}` in at most {limit} super-steps, and this one was to come once more. Nothing of \
-             that step was begun: go on with the thread, which counts from zero, raise the node's `max_visits`, or let a \
-             condition end the loop.",
+            "A thread may come to node `{node}` in at most {limit} super-steps after an input, and was to come once more. Nothing \
+             of that step was begun: go on with the thread, which then counts from zero, raise the node's `max_visits`, or give \
+             the limit a way of its own.",
             node = &**node,
             limit = *limit
         ),
@@ -291,6 +293,11 @@ pub(crate) fn no_checkpoint(thread_id: &str, id: &str) -> Problem {
     Problem::not_found(text!("Thread {thread_id} has no checkpoint {id}.", thread_id, id)).remedy(text!(
         "It may have been deleted in another window; choose another one."
     ))
+}
+
+/// Creates the problem that somebody else answered first.
+pub(crate) fn already_answered(message: Text) -> Problem {
+    Problem::new("already-answered", message).remedy(text!("Look at the inbox again."))
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ use crate::wire::{InterruptView, Problem, ValueView};
 use superstep_document::text;
 
 /// Values up to this many bytes of JSON are sent whole.
-const INLINE: u64 = 4096;
+const MAX_INLINE: u64 = 4096;
 /// The same where many stand in a list.
-const BRIEF: u64 = 512;
+const MAX_BRIEF: u64 = 512;
 /// Bytes of the beginning that stand for a larger value.
-const HEAD: usize = 240;
+const MAX_HEAD: usize = 240;
 
 /// Writer that only counts the bytes written.
 #[derive(Default)]
@@ -38,10 +38,10 @@ struct Head(Vec<u8>);
 
 impl Write for Head {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        if self.0.len() >= HEAD {
+        if self.0.len() >= MAX_HEAD {
             return Err(io::ErrorKind::WriteZero.into());
         }
-        let room = HEAD - self.0.len();
+        let room = MAX_HEAD - self.0.len();
         self.0.extend_from_slice(&buf[..buf.len().min(room)]);
         Ok(buf.len())
     }
@@ -59,9 +59,9 @@ pub(crate) fn bytes(value: &Value) -> u64 {
 
 fn head(value: &Value) -> String {
     if let Value::String(text) = value {
-        return text.chars().take(HEAD).collect();
+        return text.chars().take(MAX_HEAD).collect();
     }
-    let mut head = Head(Vec::with_capacity(HEAD));
+    let mut head = Head(Vec::with_capacity(MAX_HEAD));
     let _ = serde_json::to_writer(&mut head, value);
     String::from_utf8_lossy(&head.0)
         .trim_end_matches('\u{fffd}')
@@ -84,12 +84,12 @@ fn length(value: &Value) -> u32 {
 
 /// Returns the view of a value, whole when small, otherwise summarised.
 pub(crate) fn view(value: &Value) -> ValueView {
-    view_within(value, INLINE)
+    view_within(value, MAX_INLINE)
 }
 
 /// Returns the view of a value in a list of many: whole when it is very small.
 pub(crate) fn brief(value: &Value) -> ValueView {
-    view_within(value, BRIEF)
+    view_within(value, MAX_BRIEF)
 }
 
 fn view_within(value: &Value, most: u64) -> ValueView {
@@ -180,7 +180,7 @@ pub(crate) fn interrupt_view(interrupt: &Interrupt) -> InterruptView {
 }
 
 /// Characters of a title.
-pub(crate) const TITLE: usize = 60;
+pub(crate) const MAX_TITLE: usize = 60;
 
 /// Returns the first text in an input, on one line, cut to `limit` characters.
 pub(crate) fn first_text(value: &Value, limit: usize) -> Option<String> {
@@ -222,7 +222,7 @@ mod tests {
         let text: Value = "é".repeat(5_000).into();
         let large = view(&text);
         assert_eq!((large.length, large.bytes, large.value), (5_000, 10_002, None));
-        assert_eq!(large.head.unwrap().chars().count(), HEAD);
+        assert_eq!(large.head.unwrap().chars().count(), MAX_HEAD);
         let list: Value = json!({"list": (0..5_000).collect::<Vec<_>>(), "text": "éééé"});
         assert!(view(&list).head.unwrap().starts_with("{\"list\":[0,1,2"));
     }
@@ -264,14 +264,17 @@ mod tests {
     #[test]
     fn what_goes_over_whole_is_bounded_to_the_byte() {
         let text = |bytes: usize| Value::from("x".repeat(bytes - 2));
-        let (fits, large) = (view(&text(INLINE as usize)), view(&text(INLINE as usize + 1)));
+        let (fits, large) = (
+            view(&text(MAX_INLINE as usize)),
+            view(&text(MAX_INLINE as usize + 1)),
+        );
         assert_eq!(
             (u64::from(fits.bytes), fits.value.is_some(), fits.head),
-            (INLINE, true, None)
+            (MAX_INLINE, true, None)
         );
-        assert_eq!((u64::from(large.bytes), large.value), (INLINE + 1, None));
+        assert_eq!((u64::from(large.bytes), large.value), (MAX_INLINE + 1, None));
         let list: Value = json!((0..5_000).collect::<Vec<_>>());
-        assert_eq!(view(&list).head.map(|head| head.len()), Some(HEAD));
+        assert_eq!(view(&list).head.map(|head| head.len()), Some(MAX_HEAD));
         let wide: Value = json!(["é".repeat(5_000)]);
         let head = view(&wide).head.unwrap();
         assert!(

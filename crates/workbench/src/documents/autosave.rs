@@ -24,7 +24,7 @@ const KEEP_NEWEST: usize = 12;
 /// A new copy is made at most this often while editing.
 const COPY_EVERY_MS: u64 = 60_000;
 /// Steps of undo take at most this much.
-pub(crate) const LARGEST_STEPS: u64 = 8 << 20;
+pub(crate) const MAX_STEPS: u64 = 8 << 20;
 
 /// Changes that are not in the user's file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -167,7 +167,7 @@ impl AutosaveSlot {
 
     pub(crate) fn read_steps(&self) -> Option<Steps> {
         let path = self.dir.join("steps.json");
-        let text = superstep_nodes::files::read_text(&path, LARGEST_STEPS).ok()?;
+        let text = superstep_nodes::files::read_text(&path, MAX_STEPS).ok()?;
         serde_json::from_str(&text).ok()
     }
 

@@ -65,7 +65,11 @@ impl Workbench {
     }
 
     pub(crate) async fn graph_export(self: &Arc<Self>, request: GraphRef) -> Result<Exported, Problem> {
-        let source = self.document(&request.graph_id)?.source();
+        let open = self.document(&request.graph_id)?;
+        let mut source = open.source();
+        if let Some(own) = Self::own_of_seen(&open) {
+            source.document = own;
+        }
         let this = self.clone();
         blocking(move || {
             let checked = this.check(&source.document, source.path.as_deref().and_then(Path::parent));

@@ -83,9 +83,20 @@ fn mark(line: &str) -> Option<(char, &str)> {
     }
 }
 
-/// Returns the diagnostic for a file with conflict marks, in place of the mistake that the first mark is.
+/// Returns the diagnostic for a file with conflict marks, in place of the mistake that the first mark is. Where a side is no
+/// graph, there are no records to choose from: the text is corrected with its marks.
 pub(super) fn diagnostic(document: &Document) -> Option<Diagnostic> {
-    ConflictSides::of(document.source()?)?;
+    let sides = ConflictSides::of(document.source()?)?;
+    let is_graph = |side: &str| {
+        let (document, _) = Document::parse(side);
+        document.source().is_none() && document.is_graph()
+    };
+    if ![&sides.ours, &sides.theirs]
+        .into_iter()
+        .all(|side| is_graph(side))
+    {
+        return None;
+    }
     Some(Diagnostic::error(
         "conflict-marks",
         "doc",

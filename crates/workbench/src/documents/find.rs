@@ -22,7 +22,7 @@ const MAX_MATCHES: usize = 2_000;
 /// Graph files that one search reads, entries of folders that it looks at for them, and how deep it goes.
 const MAX_FILES: usize = 2_000;
 const MAX_ENTRIES: usize = 50_000;
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// Folders of other programs, which may be huge.
 const SKIPPED: [&str; 4] = ["node_modules", "target", "__pycache__", "venv"];
 
@@ -193,7 +193,7 @@ struct FolderWalk {
 
 impl FolderWalk {
     fn folder(&mut self, folder: &Path, depth: usize, go_on: &mut dyn FnMut(usize) -> bool) {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             self.cut = true;
             return;
         }

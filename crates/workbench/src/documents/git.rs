@@ -22,7 +22,7 @@ use superstep_document::text;
 /// A command of git may take this long: one that hangs is given up, one on a busy machine is not.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Messages of git are read so far.
-const MOST_WORDS: u64 = 4 << 10;
+const MAX_WORDS: u64 = 4 << 10;
 
 /// Result of a git command.
 pub(super) enum Ended {
@@ -59,7 +59,7 @@ impl Workbench {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Ok(view(GitState::None));
         };
-        let small = MOST_WORDS;
+        let small = MAX_WORDS;
         let commit = match head(folder).await {
             Ended::Done(commit) => line(&commit),
             Ended::Failed(why) if why.contains("dubious ownership") => return Ok(refused(not_ours(folder))),
@@ -86,7 +86,7 @@ impl Workbench {
         let mut object = OsString::from(format!("{commit}:./"));
         object.push(name);
         let args = [OsString::from("cat-file"), "blob".into(), object];
-        match git(folder, &args, superstep_nodes::files::LARGEST_GRAPH).await {
+        match git(folder, &args, superstep_nodes::files::MAX_GRAPH).await {
             Ended::Done(text) => {
                 let found = blocking(move || of_commit(&text)).await?;
                 Ok(match found {
@@ -157,7 +157,7 @@ pub(super) fn not_ours(folder: &Path) -> Problem {
 /// Reads the id of the last commit.
 pub(super) async fn head(folder: &Path) -> Ended {
     let args = ["rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"];
-    git(folder, &args, MOST_WORDS).await
+    git(folder, &args, MAX_WORDS).await
 }
 
 /// Runs a command that reads objects, in a folder, with nothing of the repository's configuration that starts a program.
@@ -202,7 +202,7 @@ pub(super) async fn git(folder: &Path, args: &[impl AsRef<std::ffi::OsStr>], mos
     };
     let work = async {
         let (mut out, mut words) = (Vec::new(), Vec::new());
-        let (mut stdout, mut stderr) = (stdout.take(most + 1), stderr.take(MOST_WORDS));
+        let (mut stdout, mut stderr) = (stdout.take(most + 1), stderr.take(MAX_WORDS));
         let (read, _) = tokio::join!(stdout.read_to_end(&mut out), stderr.read_to_end(&mut words));
         if read.is_err() || out.len() as u64 > most {
             return Ended::TooLarge;

@@ -19,11 +19,11 @@ use crate::wire::{CommitView, GraphHistory, Problem, ReadHistory};
 /// Commits of one answer.
 const PAGE: usize = 50;
 /// Commits that are listed at most.
-const MOST_COMMITS: usize = 2_000;
+const MAX_COMMITS: usize = 2_000;
 /// Renames that are followed.
-const MOST_RENAMES: usize = 20;
+const MAX_RENAMES: usize = 20;
 /// Answers of git are read up to this size.
-const LARGEST: u64 = 4 << 20;
+const MAX_ANSWER: u64 = 4 << 20;
 /// Reading one page may take this long, however many commands it needs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -90,7 +90,7 @@ async fn page(path: &Path, offset: usize) -> Result<GraphHistory, Problem> {
         Ended::Failed(_) | Ended::Missing => return Ok(GraphHistory::default()),
         Ended::TooLong | Ended::TooLarge => return Err(slow()),
     };
-    let prefix = done(git(folder, &["rev-parse", "--show-prefix"], LARGEST).await)?;
+    let prefix = done(git(folder, &["rev-parse", "--show-prefix"], MAX_ANSWER).await)?;
     let prefix = String::from_utf8_lossy(&prefix);
     let prefix = prefix.strip_suffix('\n').unwrap_or(&prefix);
     let mut file = Tracked {
@@ -98,9 +98,9 @@ async fn page(path: &Path, offset: usize) -> Result<GraphHistory, Problem> {
         up: "../".repeat(prefix.matches('/').count()),
         path: format!("{prefix}{name}"),
     };
-    let wanted = offset.saturating_add(PAGE + 1).min(MOST_COMMITS);
+    let wanted = offset.saturating_add(PAGE + 1).min(MAX_COMMITS);
     let mut commits = Vec::new();
-    for _ in 0..=MOST_RENAMES {
+    for _ in 0..=MAX_RENAMES {
         let asked = wanted - commits.len();
         let found = file.commits(&from, asked).await?;
         let oldest = found.last().filter(|_| found.len() < asked);
@@ -146,7 +146,7 @@ impl Tracked<'_> {
             "--",
             path.as_str(),
         ]);
-        let answer = done(git(self.folder, &args, LARGEST).await)?;
+        let answer = done(git(self.folder, &args, MAX_ANSWER).await)?;
         Ok(parsed(&answer, &self.path))
     }
 
@@ -159,7 +159,7 @@ impl Tracked<'_> {
         args.extend(PLAIN);
         args.extend(["-r", "-M", "-l400", "--no-commit-id", "--diff-filter=R"]);
         args.push(&commit.id);
-        let Ended::Done(answer) = git(self.folder, &args, LARGEST).await else {
+        let Ended::Done(answer) = git(self.folder, &args, MAX_ANSWER).await else {
             return None;
         };
         let answer = String::from_utf8(answer).ok()?;
@@ -264,7 +264,7 @@ pub(super) async fn blob_text(path: &Path, blob: &str) -> Result<Option<String>,
     match git(
         folder,
         &["cat-file", "blob", blob],
-        superstep_nodes::files::LARGEST_GRAPH,
+        superstep_nodes::files::MAX_GRAPH,
     )
     .await
     {

@@ -15,20 +15,23 @@ mod git_history;
 pub(crate) mod graphs;
 mod opening;
 mod outside;
+mod permission;
 mod pictures;
 mod replace;
 mod saving;
+pub(crate) mod seen;
 mod steps;
 mod texts;
 pub(crate) mod versions;
+pub(crate) mod watching;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use superstep_document::{Document, Patch, PatchOp};
-use superstep_nodes::Environment;
+use superstep_nodes::{Environment, Stamp};
 use tokio::time::Instant;
 
 use crate::Workbench;
@@ -39,7 +42,7 @@ use crate::session::{Origin, RanOn, disabled_in, name_of};
 use crate::wire::RunModels;
 use crate::wire::{
     AppEvent, Applied, ApplyPatch, Diagnostic, DynamicTargets, GraphView, Json, Problem, ProblemTexts,
-    Record, Severity,
+    Record, SeenView, Severity,
 };
 use superstep_document::text;
 
@@ -86,6 +89,9 @@ struct DocumentState {
     found: Findings,
     recovered_at: Option<String>,
     timer: bool,
+    /// The text of the file as it was read or written here, until something is changed. Written again the document may be
+    /// another text: without a second member of one name, for example.
+    as_read: Option<String>,
     /// The text that the first change since the last save replaced, until it is among the earlier versions.
     before: Option<String>,
     last_autosave: Option<Instant>,
@@ -93,20 +99,21 @@ struct DocumentState {
     /// Why the last autosave failed; shown among the problems until one succeeds.
     unkept: Option<Problem>,
     closed: bool,
+    /// Of a graph that was drawn from threads of another program: what it was drawn from. Nobody edits or saves it.
+    seen: Option<SeenView>,
 }
-
-/// Time of the last change and size of a file.
-type Stamp = (SystemTime, u64);
 
 /// The user's file as it was looked at last.
 #[derive(Debug, Default)]
 struct FileLook {
-    /// Of the content that was read or written here.
+    /// Of the content that was read here, once no later one can have the same.
     known: Option<Stamp>,
-    /// Of a content that was not read yet: a program may be writing it.
-    coming: Option<Stamp>,
+    /// Of a content that was not read yet, or of no file (`Some(None)`): a program may be writing it.
+    coming: Option<Option<Stamp>>,
     /// Another program has written it, and there are changes here that are not in it.
     is_other: bool,
+    /// There is no file any more.
+    is_gone: bool,
 }
 
 /// Results of checking a document.
@@ -237,6 +244,7 @@ impl OpenDocument {
             sample_input,
             readme,
             text: state.text().map(str::to_owned),
+            seen: state.seen.clone(),
         }
     }
 
@@ -271,10 +279,15 @@ struct Subject {
     path: Option<PathBuf>,
     of_text: Vec<superstep_document::Diagnostic>,
     rev: u32,
+    is_seen: bool,
 }
 
 impl Subject {
     fn check(&self, workbench: &Workbench) -> Findings {
+        // What its nodes do is not known, and nothing of it can be corrected.
+        if self.is_seen {
+            return Findings::default();
+        }
         // The text's own problems are gone once there is a document that can be written.
         let unreadable = self.document.source().is_some();
         let of_text = self
@@ -303,18 +316,53 @@ impl Subject {
     }
 }
 
+/// Creates the problem of what would change a graph that was only seen.
+fn only_seen() -> Problem {
+    Problem::new(
+        "only-seen",
+        text!("The graph was drawn from threads of another program, and is only read."),
+    )
+    .remedy(text!("Make a graph of your own of it, and edit that."))
+}
+
 impl DocumentState {
+    /// Creates the state of a document that nothing has been done with.
+    fn new(document: Document, slot: AutosaveSlot) -> Self {
+        Self {
+            document,
+            path: None,
+            slot,
+            rev: 0,
+            saved_rev: 0,
+            autosaved_rev: 0,
+            disk: None,
+            disk_hash: None,
+            of_text: Vec::new(),
+            found: Findings::default(),
+            recovered_at: None,
+            timer: false,
+            as_read: None,
+            before: None,
+            last_autosave: None,
+            file: FileLook::default(),
+            unkept: None,
+            closed: false,
+            seen: None,
+        }
+    }
+
     fn subject(&self) -> Subject {
         Subject {
             document: self.document.clone(),
             path: self.path.clone(),
             of_text: self.of_text.clone(),
             rev: self.rev,
+            is_seen: self.seen.is_some(),
         }
     }
 
     /// Returns what is shown among the problems: what the check found, an autosave that failed, and a file that another
-    /// program wrote.
+    /// program wrote or removed.
     fn shown(&self) -> Findings {
         let mut found = self.found.clone();
         if self.file.is_other {
@@ -322,6 +370,12 @@ impl DocumentState {
                 text!("The file was changed by another program, and there are unsaved changes here.");
             let remedy = text!("Save the graph: the changes are joined, and what both changed is asked.");
             let warning = superstep_document::Diagnostic::warning("changed-outside", "doc", message, remedy);
+            found.diagnostics.push(wire_diagnostic(&warning));
+        }
+        if self.file.is_gone {
+            let message = text!("The file is gone: another program moved or removed it.");
+            let remedy = text!("Save the graph to write it again, or save it to another place.");
+            let warning = superstep_document::Diagnostic::warning("file-gone", "doc", message, remedy);
             found.diagnostics.push(wire_diagnostic(&warning));
         }
         found.diagnostics.extend(self.unkept.as_ref().map(|problem| {
@@ -339,6 +393,11 @@ impl DocumentState {
     fn text(&self) -> Option<&str> {
         let has_marks = self.of_text.iter().any(|found| found.code == "conflict-marks");
         self.document.source().filter(|_| !has_marks)
+    }
+
+    /// Returns the text of a document without changes, as it stood in the file when it was read.
+    fn text_as_read(&self) -> String {
+        (self.as_read.clone()).unwrap_or_else(|| self.document.file_text())
     }
 
     fn unsaved(&self, id: &str, instance: &str) -> Unsaved {
@@ -360,6 +419,14 @@ impl Documents {
 
     pub(crate) fn get(&self, id: &str) -> Option<Arc<OpenDocument>> {
         self.open.lock().iter().find(|open| open.id == id).cloned()
+    }
+
+    /// Returns the files of all that is open.
+    fn paths(&self) -> Vec<PathBuf> {
+        let open = self.open.lock();
+        open.iter()
+            .filter_map(|open| open.state.lock().path.clone())
+            .collect()
     }
 
     fn at_path(&self, path: &Path) -> Option<Arc<OpenDocument>> {
@@ -444,6 +511,9 @@ impl Workbench {
     ) -> Result<Applied, Problem> {
         {
             let mut state = open.state.lock();
+            if state.seen.is_some() {
+                return Err(only_seen());
+            }
             if base_rev.is_some_and(|base| base != state.rev) {
                 return Err(Problem::new(
                     "conflict",
@@ -451,9 +521,10 @@ impl Workbench {
                 )
                 .remedy(text!("The graph is loaded again; repeat the edit.")));
             }
-            // What the first change replaces is kept as a version to go back to; of an unreadable file that is its text.
-            let before = (state.rev == state.saved_rev).then(|| state.document.file_text());
+            // What the first change replaces is kept as a version to go back to, to the byte.
+            let before = (state.rev == state.saved_rev).then(|| state.text_as_read());
             edit(&mut state)?;
+            state.as_read = None;
             state.rev += 1;
             state.before = before.or(state.before.take());
             if !state.timer {

@@ -7,7 +7,7 @@ use std::{fs, io};
 use superstep_document::{Diagnostic, Document};
 
 use super::conflict;
-use super::{DocumentState, Findings, GraphSource, OpenDocument, records};
+use super::{DocumentState, GraphSource, OpenDocument, records};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
@@ -56,24 +56,15 @@ impl Workbench {
         self.new_open(
             id,
             DocumentState {
-                document,
                 path,
-                slot,
                 rev: 1,
-                saved_rev: 0,
                 // Those of a file are kept again, as changes of this program.
                 autosaved_rev: u32::from(is_draft),
                 disk: unsaved.base,
                 disk_hash,
                 of_text,
-                found: Findings::default(),
                 recovered_at: Some(unsaved.saved_at),
-                timer: false,
-                before: None,
-                last_autosave: None,
-                file: Default::default(),
-                unkept: None,
-                closed: false,
+                ..DocumentState::new(document, slot)
             },
         )
     }
@@ -94,23 +85,9 @@ impl Workbench {
         let id = new_id("draft");
         let slot = AutosaveSlot::of_draft(&self.autosave_dir(), &id);
         let state = DocumentState {
-            document,
-            path: None,
-            slot,
             rev,
-            saved_rev: 0,
-            autosaved_rev: 0,
-            disk: None,
-            disk_hash: None,
             of_text,
-            found: Findings::default(),
-            recovered_at: None,
-            timer: false,
-            before: None,
-            last_autosave: None,
-            file: Default::default(),
-            unkept: None,
-            closed: false,
+            ..DocumentState::new(document, slot)
         };
         let this = self.clone();
         let open = blocking(move || this.new_open(id, state)).await?;
@@ -134,7 +111,15 @@ impl Workbench {
     }
 
     pub(crate) async fn graph_inside(self: &Arc<Self>, request: ReadInside) -> Result<InsideView, Problem> {
-        let source = self.document(&request.graph_id)?.source();
+        let open = self.document(&request.graph_id)?;
+        if let Some(document) = self.seen_within(&open, &request.path) {
+            return Ok(InsideView {
+                name: name_of(&document, None),
+                path: None,
+                records: records(&document),
+            });
+        }
+        let source = open.source();
         let this = self.clone();
         let path = request.path.clone();
         let found = blocking(move || {
@@ -158,10 +143,18 @@ impl Workbench {
     }
 
     pub(crate) async fn graph_open(self: &Arc<Self>, request: OpenGraph) -> Result<GraphView, Problem> {
+        if let Some(view) = self.open_seen(&request.path).await? {
+            return Ok(view);
+        }
         let this = self.clone();
         // One opening at a time, so that a path asked for twice at once is opened once.
         let _opening = self.opening.lock().await;
-        let view = blocking(move || this.open_path(&graph_file(&request.path)?)).await??;
+        let path = blocking(move || graph_file(&request.path)).await??;
+        if let Some(open) = self.documents.at_path(&path) {
+            self.look_at_file(&open, true).await;
+        }
+        let view = blocking(move || this.open_path(&path)).await??;
+        self.file_watch.wake();
         // What a program left that is gone would be a mere version as soon as another one saves.
         if view.recovered_at.is_some()
             && let Some(open) = self.documents.get(&view.graph_id)
@@ -182,36 +175,27 @@ impl Workbench {
         let text = read_text(path)?;
         let unsaved = slot.left_unsaved(&self.instance);
         let unsaved = unsaved.filter(|unsaved| Some(&unsaved.text) != text.as_ref());
-        let open = match (&text, unsaved) {
+        let open = match (text, unsaved) {
             // A file that is gone but has unsaved changes can be brought back whole.
-            (_, Some(unsaved)) => self.recovered(slot, unsaved, Some((path.to_path_buf(), text.as_deref()))),
+            (text, Some(unsaved)) => {
+                self.recovered(slot, unsaved, Some((path.to_path_buf(), text.as_deref())))
+            }
             (None, None) => {
                 let missing = io::Error::from(io::ErrorKind::NotFound);
                 return Err(Problem::file(text!("open"), path, &missing));
             }
             (Some(text), None) => {
-                let (document, of_text) = of_file(text);
+                let (document, of_text) = of_file(&text);
                 let disk_hash = Some(document_hash(&document));
                 self.new_open(
                     new_id("graph"),
                     DocumentState {
-                        document,
                         path: Some(path.to_path_buf()),
-                        slot,
-                        rev: 0,
-                        saved_rev: 0,
-                        autosaved_rev: 0,
-                        disk: Some(Fingerprint::of(text)),
+                        disk: Some(Fingerprint::of(&text)),
                         disk_hash,
                         of_text,
-                        found: Findings::default(),
-                        recovered_at: None,
-                        timer: false,
-                        before: None,
-                        last_autosave: None,
-                        file: Default::default(),
-                        unkept: None,
-                        closed: false,
+                        as_read: Some(text),
+                        ..DocumentState::new(document, slot)
                     },
                 )
             }
@@ -230,7 +214,15 @@ impl Workbench {
                 self.documents.add(self.recovered(slot, unsaved, None));
             }
         }
-        Ok(self.document(&request.graph_id)?.view())
+        if self.documents.get(&request.graph_id).is_none()
+            && let Some(view) = self.seen_again(&request.graph_id).await?
+        {
+            return Ok(view);
+        }
+        let open = self.document(&request.graph_id)?;
+        // A window that comes to the front asks.
+        self.look_at_file(&open, true).await;
+        Ok(open.view())
     }
 
     /// Takes the file's graph in place of the open one, which is then saved. What it replaces is kept as a version.
@@ -239,7 +231,7 @@ impl Workbench {
         let _io = open.io.lock().await;
         let (path, slot, current) = {
             let state = open.state.lock();
-            (state.path.clone(), state.slot.clone(), state.document.file_text())
+            (state.path.clone(), state.slot.clone(), state.text_as_read())
         };
         let path = path.ok_or_else(|| {
             Problem::new("path-needed", text!("The graph has no file yet."))
@@ -257,7 +249,7 @@ impl Workbench {
             Ok::<_, Problem>(text)
         })
         .await??;
-        open.state.lock().take_file(&text);
+        open.state.lock().take_file(text);
         self.check_open(&open).await?;
         Ok(open.view())
     }
@@ -265,7 +257,7 @@ impl Workbench {
     /// Takes over the text that a person made of a file that is no graph. It is one when it is saved.
     pub(crate) async fn graph_write_text(self: &Arc<Self>, request: WriteText) -> Result<Applied, Problem> {
         let open = self.document(&request.graph_id)?;
-        if request.text.len() as u64 > superstep_nodes::files::LARGEST_GRAPH {
+        if request.text.len() as u64 > superstep_nodes::files::MAX_GRAPH {
             return Err(Problem::invalid(text!("The text is larger than 64 MB."))
                 .remedy(text!("Shorten it, or edit the file in another program.")));
         }
@@ -325,7 +317,7 @@ impl Workbench {
                 "Put the file back, or open a graph and run the thread with it."
             ))
         })?;
-        let (document, _) = Document::parse(&text);
+        let (document, _) = of_file(&text);
         let name = name_of(&document, Some(&path));
         let version = format!("{:?}", Fingerprint::of(&text));
         Ok(GraphSource {
@@ -361,7 +353,7 @@ pub(super) fn of_file(text: &str) -> (Document, Vec<Diagnostic>) {
 /// Parses a graph that came as text and has no file to return to: what cannot be read as one is refused, other problems
 /// are reported.
 fn of_text(text: &str) -> Result<(Document, Vec<Diagnostic>), Problem> {
-    if text.len() as u64 > superstep_nodes::files::LARGEST_GRAPH {
+    if text.len() as u64 > superstep_nodes::files::MAX_GRAPH {
         return Err(
             Problem::invalid("The graph is larger than 64 MB.").remedy("Split it into nested graphs.")
         );
@@ -400,7 +392,7 @@ pub(super) fn graph_file(path: &str) -> Result<PathBuf, Problem> {
 
 /// Reads a graph's text; `None` when there is no file.
 pub(super) fn read_text(path: &Path) -> Result<Option<String>, Problem> {
-    match superstep_nodes::files::read_text(path, superstep_nodes::files::LARGEST_GRAPH) {
+    match superstep_nodes::files::read_text(path, superstep_nodes::files::MAX_GRAPH) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Problem::file(text!("read"), path, &error)),

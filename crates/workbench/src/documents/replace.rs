@@ -11,7 +11,7 @@ use superstep_document::{Document, Patch, PatchOp};
 use super::autosave::AutosaveSlot;
 use super::find::{fingerprint_of, version_of};
 use super::name_of;
-use super::opening::{graph_file, read_text};
+use super::opening::{graph_file, of_file, read_text};
 use super::texts::{self, Pattern, TextPlace};
 use crate::Workbench;
 use crate::base::{blocking, files};
@@ -114,7 +114,7 @@ impl Workbench {
             )
             .remedy(text!("Open it, save or discard them, and replace again.")));
         }
-        let (mut document, problems) = Document::parse(&text);
+        let (mut document, problems) = of_file(&text);
         if document.source().is_some() || !problems.is_empty() {
             return Err(Problem::new(
                 "unreadable-file",
@@ -134,7 +134,7 @@ impl Workbench {
             .map_err(|error| Problem::new(error.code(), error.to_string()).remedy(text!("Search again.")))?;
         slot.keep(&text)
             .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
-        let made = document.to_text();
+        let made = document.file_text();
         files::write_atomic(path, made.as_bytes()).map_err(|e| Problem::file(text!("save"), path, &e))?;
         let _ = slot.keep(&made);
         Ok(Some(ReplacedFile {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::OpenDocument;
 use super::opening::{graph_file, of_file, read_text};
+use super::{DocumentState, OpenDocument};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
@@ -34,6 +34,9 @@ fn saved_to(named: Option<&str>, old: Option<&Path>) -> Result<PathBuf, Problem>
     }
 }
 
+/// How often a save is tried again that another program was in the way of.
+const MAX_RACES: usize = 3;
+
 /// A graph's text on its way to its file, and the copies that are kept beside.
 struct NewFile {
     target: PathBuf,
@@ -58,39 +61,18 @@ struct NewFile {
 
 impl NewFile {
     /// Writes the file, unless it holds what nobody here has seen.
-    fn write(self) -> Result<(), Problem> {
-        let there = match read_text(&self.target) {
-            Err(problem) if !self.overwrite => return Err(problem),
-            there => there.ok().flatten(),
-        };
-        if let Some(there) = there {
-            let found = Fingerprint::of(&there);
-            let known = found == self.fingerprint || (self.same_place && self.disk.as_ref() == Some(&found));
-            let seen = self.seen.as_deref() == Some(found.as_str());
-            if !known && !seen && !self.overwrite {
-                return Err(if self.same_place {
-                    Problem::new("changed-on-disk", text!("{path} was changed outside since it was opened.", path = self.target.display().to_string()))
-                        .remedy(text!("Save under another name, or write over it: the version on disk is kept among the earlier versions."))
-                } else {
-                    Problem::new(
-                        "file-exists",
-                        text!("{path} already exists.", path = self.target.display().to_string()),
-                    )
-                    .remedy(text!("Choose another name, or write over it."))
-                });
+    fn write(&self) -> Result<(), Problem> {
+        let mut written = self.write_once()?;
+        // It was written by somebody else in the same moment; that is looked at as what was there before is.
+        for _ in 0..MAX_RACES {
+            if written {
+                break;
             }
-            // What nobody here has read is written over only when it can be gone back to.
-            if !known {
-                (self.slot.keep(&there))
-                    .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
-            }
+            written = self.write_once()?;
         }
-        // The autosave of the first change would have kept it; the save came before.
-        if let Some(before) = &self.before {
-            let _ = self.old_slot.keep(before);
+        if !written {
+            return Err(self.is_other());
         }
-        files::write_atomic(&self.target, self.text.as_bytes())
-            .map_err(|e| Problem::file(text!("save"), &self.target, &e))?;
         if !self.same_place {
             self.slot.adopt(&self.old_slot);
         }
@@ -104,6 +86,63 @@ impl NewFile {
             let _ = self.old_slot.clear_steps();
         }
         Ok(())
+    }
+
+    /// Writes the file. Returns `false`, and leaves it alone, when another program wrote it meanwhile.
+    fn write_once(&self) -> Result<bool, Problem> {
+        let (there, is_readable) = match read_text(&self.target) {
+            Err(problem) if !self.overwrite => return Err(problem),
+            Ok(there) => (there, true),
+            Err(_) => (None, false),
+        };
+        if let Some(there) = &there {
+            let found = Fingerprint::of(there);
+            let known = found == self.fingerprint || (self.same_place && self.disk.as_ref() == Some(&found));
+            let seen = self.seen.as_deref() == Some(found.as_str());
+            if !known && !seen && !self.overwrite {
+                return Err(self.is_other());
+            }
+            // What nobody here has read is written over only when it can be gone back to.
+            if !known {
+                (self.slot.keep(there))
+                    .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
+            }
+        }
+        // The autosave of the first change would have kept it; the save came before.
+        if let Some(before) = &self.before {
+            let _ = self.old_slot.keep(before);
+        }
+        let bytes = self.text.as_bytes();
+        match is_readable {
+            true => files::write_over(&self.target, bytes, there.as_deref().map(str::as_bytes)),
+            false => files::write_atomic(&self.target, bytes).map(|()| true),
+        }
+        .map_err(|e| Problem::file(text!("save"), &self.target, &e))
+    }
+
+    /// Builds the problem of a file that holds what nobody here has seen.
+    fn is_other(&self) -> Problem {
+        let path = self.target.display().to_string();
+        if self.same_place {
+            Problem::new("changed-on-disk", text!("{path} was changed outside since it was opened.", path))
+                .remedy(text!("Save under another name, or write over it: the version on disk is kept among the earlier versions."))
+        } else {
+            Problem::new("file-exists", text!("{path} already exists.", path))
+                .remedy(text!("Choose another name, or write over it."))
+        }
+    }
+}
+
+/// Refuses a document of which there is nothing to save: of no graph only the text is, and of marks that nobody has
+/// resolved nothing.
+fn refuse_unsavable(state: &DocumentState) -> Result<(), Problem> {
+    match state.text().is_some() || state.document.is_graph() {
+        true => Ok(()),
+        false => Err(Problem::new(
+            "unreadable-file",
+            text!("The file is not a graph, so there is nothing to save over it."),
+        )
+        .remedy(text!("Correct the file in a text editor, or make a new graph."))),
     }
 }
 
@@ -170,20 +209,17 @@ impl Workbench {
 
     pub(crate) async fn graph_save(self: &Arc<Self>, request: SaveGraph) -> Result<Saved, Problem> {
         let open = self.document(&request.graph_id)?;
+        open.refuse_seen()?;
         let _io = open.io.lock().await;
         let (text, hash, rev, old_path, disk, old_slot, before) = {
             let state = open.state.lock();
-            // Of no graph only the text is saved, and of marks that nobody has resolved nothing.
-            let is_text = state.text().is_some();
-            if !is_text && !state.document.is_graph() {
-                return Err(Problem::new(
-                    "unreadable-file",
-                    text!("The file is not a graph, so there is nothing to save over it."),
-                )
-                .remedy(text!("Correct the file in a text editor, or make a new graph.")));
-            }
+            refuse_unsavable(&state)?;
             (
-                state.document.file_text(),
+                // What nobody has changed is not written in another way either.
+                match state.rev == state.saved_rev {
+                    true => state.text_as_read(),
+                    false => state.document.file_text(),
+                },
                 document_hash(&state.document),
                 state.rev,
                 state.path.clone(),
@@ -220,9 +256,9 @@ impl Workbench {
             instance: self.instance.clone(),
         };
         // What was no graph may have become one.
-        let read_again = blocking(move || {
+        let (read_again, written) = blocking(move || {
             let read_again = of_file(&file.text);
-            file.write().map(|()| read_again)
+            file.write().map(|()| (read_again, file.text))
         })
         .await??;
         let (name, clean) = {
@@ -233,6 +269,7 @@ impl Workbench {
             state.file = Default::default();
             state.disk_hash = Some(hash);
             state.saved_rev = rev;
+            state.as_read = (state.rev == rev).then_some(written);
             state.before = None;
             if state.document.source().is_some() && state.rev == rev {
                 (state.document, state.of_text) = read_again;
@@ -248,18 +285,24 @@ impl Workbench {
             let (graph_id, instance) = (open.id.clone(), self.instance.clone());
             let _ = blocking(move || slot.clear_unsaved(&graph_id, &instance)).await;
         }
-        match &old_path {
-            None => self.ledger.moved(&open.id, &path.to_string_lossy())?,
-            Some(old) if *old != path => self
-                .ledger
-                .copy_breakpoints(&old.to_string_lossy(), &path.to_string_lossy())?,
-            Some(_) => {}
-        }
+        self.follow_file(&open.id, old_path.as_deref(), &path)?;
         self.preferences.opened(&path, &name);
+        self.file_watch.wake();
         Ok(Saved {
             path: path.to_string_lossy().into_owned(),
             saved_rev: rev,
         })
+    }
+
+    /// Lets what is kept with a graph's file follow it to the path at which it was saved.
+    fn follow_file(&self, graph: &str, from: Option<&Path>, to: &Path) -> Result<(), Problem> {
+        match from {
+            None => self.ledger.moved(graph, &to.to_string_lossy()),
+            Some(from) if from != to => self
+                .ledger
+                .copy_breakpoints(&from.to_string_lossy(), &to.to_string_lossy()),
+            Some(_) => Ok(()),
+        }
     }
 
     pub(crate) async fn graph_close(self: &Arc<Self>, request: CloseGraph) -> Result<Empty, Problem> {
@@ -292,6 +335,7 @@ impl Workbench {
             self.autosave(&open).await?;
         }
         self.documents.remove(&open.id);
+        self.file_watch.wake();
         Ok(Empty {})
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::autosave::{LARGEST_STEPS, Steps};
+use super::autosave::{MAX_STEPS, Steps};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::Fingerprint;
@@ -28,7 +28,7 @@ impl Workbench {
                 steps: request.steps,
             };
             let bytes = serde_json::to_vec(&steps.steps).map_or(usize::MAX, |text| text.len());
-            if u64::try_from(bytes).unwrap_or(u64::MAX) > LARGEST_STEPS {
+            if u64::try_from(bytes).unwrap_or(u64::MAX) > MAX_STEPS {
                 return Err(Problem::invalid(text!("These steps are too large to be kept."))
                     .remedy(text!("Leave the oldest ones out.")));
             }

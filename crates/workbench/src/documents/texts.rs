@@ -8,12 +8,12 @@ use crate::wire::{Json, Problem, TextMatch, TextQuery};
 use superstep_document::text;
 
 /// A compiled pattern may take this much memory.
-const LARGEST_PATTERN: usize = 1 << 20;
+const MAX_PATTERN: usize = 1 << 20;
 /// Characters of the line that are shown on each side of a match, and of a match itself.
-const CONTEXT: usize = 80;
-const SHOWN: usize = 400;
+const MAX_CONTEXT: usize = 80;
+const MAX_SHOWN: usize = 400;
 /// Settings are read so deep.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 /// Parts of an edge that name nodes, and what is no text for people.
 const NOT_TEXT: [&str; 4] = ["from", "to", "default", "paths"];
 
@@ -41,8 +41,8 @@ impl Pattern {
         let regex = RegexBuilder::new(&source)
             .case_insensitive(!query.match_case)
             .multi_line(true)
-            .size_limit(LARGEST_PATTERN)
-            .dfa_size_limit(LARGEST_PATTERN)
+            .size_limit(MAX_PATTERN)
+            .dfa_size_limit(MAX_PATTERN)
             .build()
             .map_err(|error| {
                 let cause = match &error {
@@ -204,7 +204,7 @@ fn visit_value<'d>(
     depth: usize,
     visit: &mut dyn FnMut(DocumentText<'d>) -> bool,
 ) -> bool {
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return true;
     }
     match value {
@@ -261,7 +261,7 @@ pub(super) fn find(
             let replaced = replacement.filter(|_| !named).map(|replacement| {
                 let mut made = String::new();
                 pattern.put(&captures, replacement, &mut made);
-                beginning(&made, SHOWN).to_owned()
+                beginning(&made, MAX_SHOWN).to_owned()
             });
             let at = captures.get_match();
             found.push(shown(&text, index, at.start(), at.end(), |shown| TextMatch {
@@ -302,9 +302,9 @@ fn shown(
         named: false,
         index,
         line: u32::try_from(line).unwrap_or(u32::MAX),
-        before: end_of(&whole[line_start..start], CONTEXT),
-        text: beginning(&whole[start..end], SHOWN).to_owned(),
-        after: beginning(&whole[end..line_end], CONTEXT).to_owned(),
+        before: end_of(&whole[line_start..start], MAX_CONTEXT),
+        text: beginning(&whole[start..end], MAX_SHOWN).to_owned(),
+        after: beginning(&whole[end..line_end], MAX_CONTEXT).to_owned(),
         replaced: None,
     })
 }

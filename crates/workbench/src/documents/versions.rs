@@ -27,11 +27,11 @@ use crate::wire::{
 use superstep_document::text;
 
 /// Threads of a graph whose versions are listed, those that changed last.
-const THREADS: usize = 1_000;
+const MAX_THREADS: usize = 1_000;
 /// Versions that are listed.
-const VERSIONS: usize = 200;
+const MAX_VERSIONS: usize = 200;
 /// Letters of a name.
-const LONGEST_NAME: usize = 120;
+const MAX_NAME: usize = 120;
 
 /// Location of a version, as its id states it.
 enum VersionId<'a> {
@@ -78,7 +78,7 @@ async fn of_threads(saver: &dyn Checkpointer, keys: &[String]) -> Result<Vec<Gra
     for key in keys {
         let query = ThreadQuery::new()
             .filter(of_graph(Object::new(), key))
-            .limit(THREADS);
+            .limit(MAX_THREADS);
         for thread in saver.threads(&query).await? {
             let Some(version) = GraphVersion::of(&thread.head) else {
                 continue;
@@ -91,7 +91,7 @@ async fn of_threads(saver: &dyn Checkpointer, keys: &[String]) -> Result<Vec<Gra
         }
     }
     let mut versions = Vec::new();
-    for version in order.into_iter().take(VERSIONS) {
+    for version in order.into_iter().take(MAX_VERSIONS) {
         let Some((thread, threads)) = by_version.remove(&version) else {
             continue;
         };
@@ -305,7 +305,7 @@ impl Workbench {
         };
         let name = request.name.as_deref().map(|name| {
             let words: Vec<&str> = name.split_whitespace().collect();
-            words.join(" ").chars().take(LONGEST_NAME).collect::<String>()
+            words.join(" ").chars().take(MAX_NAME).collect::<String>()
         });
         if name.as_deref() == Some("") {
             return Err(Problem::invalid(text!("The name is empty.")).remedy(text!("Type a name.")));
@@ -349,7 +349,7 @@ impl Workbench {
         }
         let (slot, current) = {
             let state = open.state.lock();
-            (state.slot.clone(), state.document.file_text())
+            (state.slot.clone(), state.text_as_read())
         };
         // The way back from going back.
         let _ = blocking(move || slot.keep(&current)).await;

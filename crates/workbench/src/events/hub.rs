@@ -25,10 +25,10 @@ const MAX_EVENTS: usize = 4096;
 /// Bytes of streamed text that may wait for one subscriber.
 const MAX_TEXT: usize = 4 << 20;
 /// How far back a piece of text looks for the beginning of its message.
-const LOOK_BACK: usize = 64;
+const MAX_LOOK_BACK: usize = 64;
 
 /// Tasks of a run that a new listener gets; of more it sees when they end.
-const MOST_TASKS: usize = 1000;
+const MAX_TASKS: usize = 1000;
 
 /// Hub where events are published.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl LiveRun {
         let run = AppEvent::Run {
             run: self.run.clone(),
         };
-        std::iter::once(run).chain(self.tasks.values().take(MOST_TASKS).cloned())
+        std::iter::once(run).chain(self.tasks.values().take(MAX_TASKS).cloned())
     }
 }
 
@@ -298,7 +298,7 @@ impl Backlog {
         } = &event
         {
             // Only across other text: a piece must not move before the start or behind the end of a task.
-            for earlier in self.events.iter_mut().rev().take(LOOK_BACK) {
+            for earlier in self.events.iter_mut().rev().take(MAX_LOOK_BACK) {
                 match earlier {
                     AppEvent::Token {
                         task_id: t,

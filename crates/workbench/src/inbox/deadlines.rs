@@ -6,16 +6,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use superstep::checkpoint::{Waiting, WaitingQuery};
 use superstep::{CheckpointId, ThreadId};
 use superstep_nodes::kinds::ask;
-use tokio::sync::Notify;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::base::files::now_ms;
+use crate::running::ChangedThreads;
 use crate::session;
 use crate::wire::{Problem, Renamed, RunAction, StartRun};
 
@@ -23,46 +21,6 @@ use crate::wire::{Problem, Renamed, RunAction, StartRun};
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 /// A thread that could not be continued is left alone for so long.
 const AGAIN_AFTER: u64 = 60_000;
-
-/// Notifier that reports to the watch that other questions wait now.
-#[derive(Debug, Default)]
-pub(crate) struct Deadlines {
-    changed: Arc<Notify>,
-    threads: Mutex<Changed>,
-    stop: CancellationToken,
-}
-
-/// Threads in which questions came or went since the last look.
-#[derive(Debug, Default)]
-enum Changed {
-    #[default]
-    Anywhere,
-    In(HashSet<String>),
-}
-
-impl Deadlines {
-    pub(crate) fn changed(&self, thread_id: Option<&str>) {
-        let mut changed = self.threads.lock();
-        match (&mut *changed, thread_id) {
-            (Changed::In(threads), Some(thread)) => {
-                threads.insert(thread.to_owned());
-            }
-            (changed, None) => *changed = Changed::Anywhere,
-            (Changed::Anywhere, Some(_)) => {}
-        }
-        drop(changed);
-        self.changed.notify_one();
-    }
-
-    fn take(&self) -> Changed {
-        let mut changed = self.threads.lock();
-        std::mem::replace(&mut changed, Changed::In(HashSet::new()))
-    }
-
-    pub(crate) fn stop(&self) {
-        self.stop.cancel();
-    }
-}
 
 /// State that the watch has seen. The cost of a change by one run depends on what its own thread asks, however many
 /// questions wait elsewhere.
@@ -125,8 +83,8 @@ impl SeenQuestions {
 
 /// Watches over the deadlines for as long as the workbench is there.
 pub(crate) fn watch(workbench: &Arc<Workbench>) {
-    let (weak, stop) = (Arc::downgrade(workbench), workbench.deadlines.stop.clone());
-    let changed = workbench.deadlines.changed.clone();
+    let (weak, stop) = (Arc::downgrade(workbench), workbench.announcer.stop.clone());
+    let changed = workbench.announcer.deadlines.clone();
     tokio::spawn(async move {
         let mut seen = SeenQuestions::default();
         loop {
@@ -192,8 +150,8 @@ impl Workbench {
     async fn see_questions(&self, seen: &mut SeenQuestions) -> Result<(), Problem> {
         let stale = seen.looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY);
         let mut found = Vec::new();
-        match self.deadlines.take() {
-            Changed::In(threads) if !stale => {
+        match self.announcer.take_changed() {
+            ChangedThreads::In(threads) if !stale => {
                 for thread in threads.into_iter().map(ThreadId::from) {
                     seen.forget(&thread);
                     found.extend(self.waiting_in(Some(thread)).await?);

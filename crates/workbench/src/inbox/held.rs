@@ -2,24 +2,23 @@
 //! be taken back for a moment, and is given as soon as its thread is free, with all others of its step. What a program kept
 //! that ended, whichever way, the next one gives.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use superstep::ThreadId;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::base::files::{self, now_ms};
-use crate::inbox::question::{already_answered, asked};
+use crate::base::files::now_ms;
+use crate::base::problem::already_answered;
 use crate::ledger::AnswerRow;
-use crate::session::{self, Asking};
+use crate::session::{self};
 use crate::wire::{
-    AnswerState, AnswersTaken, AppEvent, ChangeHeld, GiveAnswers, HeldAnswer, HeldChanged, Json, Problem,
+    AnswerState, AnswersTaken, AppEvent, ChangeHeld, GiveAnswers, HeldAnswer, HeldChanged, Problem,
     RefusedAnswers, RunAction, StartRun,
 };
 use superstep_document::text;
@@ -37,50 +36,30 @@ const AGAIN_AFTER: Duration = Duration::from_millis(500);
 /// An answer that is given at once is confirmed after this time, whether its run has begun or not.
 const BEGUN_WITHIN: Duration = Duration::from_secs(2);
 /// Runs that begin at once.
-const AT_ONCE: usize = 8;
-/// Bytes of a question that are kept with its answer.
-const MAX_TEXT: usize = 2_000;
+const MAX_AT_ONCE: usize = 8;
 
 /// State of the answers that this program gives.
 #[derive(Debug)]
 pub(crate) struct Holding {
-    changed: Arc<Notify>,
     /// Threads whose runs are about to begin with answers.
     beginning: Mutex<HashSet<String>>,
     /// Threads that another program runs, and when they are tried again.
     blocked: Mutex<HashMap<String, Instant>>,
     /// For runs that begin.
     room: Semaphore,
-    stop: CancellationToken,
 }
 
 impl Default for Holding {
     fn default() -> Self {
         Self {
-            changed: Arc::default(),
             beginning: Mutex::default(),
             blocked: Mutex::default(),
-            room: Semaphore::new(AT_ONCE),
-            stop: CancellationToken::new(),
+            room: Semaphore::new(MAX_AT_ONCE),
         }
     }
 }
 
 impl Holding {
-    /// Says that answers came, or that a thread is free.
-    pub(crate) fn look(&self) {
-        self.changed.notify_one();
-    }
-
-    pub(crate) fn stop(&self) {
-        self.stop.cancel();
-    }
-
-    /// Returns whether the program is about to end.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.is_cancelled()
-    }
-
     /// Leaves a thread alone for a moment.
     fn block(&self, thread_id: &str) {
         let again = Instant::now() + AGAIN_AFTER;
@@ -96,8 +75,8 @@ impl Holding {
 
 /// Gives what is due for as long as the workbench is there.
 pub(crate) fn give(workbench: &Arc<Workbench>) {
-    let (weak, stop) = (Arc::downgrade(workbench), workbench.holding.stop.clone());
-    let changed = workbench.holding.changed.clone();
+    let (weak, stop) = (Arc::downgrade(workbench), workbench.announcer.stop.clone());
+    let changed = workbench.announcer.answers.clone();
     tokio::spawn(async move {
         loop {
             let Some(workbench) = weak.upgrade() else { return };
@@ -226,40 +205,6 @@ impl Workbench {
         Ok(rows)
     }
 
-    /// Returns answers as the ledger keeps them, with what is asked: held, and due now.
-    pub(crate) async fn answers_as_rows(
-        &self,
-        thread_id: &str,
-        checkpoint_id: &str,
-        answers: &BTreeMap<String, Json>,
-    ) -> Result<Vec<AnswerRow>, Problem> {
-        let pending = self.writes_at(thread_id, &checkpoint_id.into()).await?;
-        let person = self.preferences.settings().name;
-        let row = |Asking { node, question, .. }: Asking| {
-            let answer = answers.get(question.id.as_str())?;
-            let mut text = asked(&question.value).text;
-            text.truncate(text.floor_char_boundary(MAX_TEXT));
-            Some(AnswerRow {
-                id: 0,
-                thread_id: thread_id.to_owned(),
-                checkpoint_id: checkpoint_id.to_owned(),
-                interrupt_id: question.id.to_string(),
-                node: node.unwrap_or_default(),
-                question: text,
-                answer: answer.clone(),
-                person: person.clone(),
-                note: None,
-                at: files::now(),
-                due: now_ms(),
-                instance: self.instance.id().to_owned(),
-                state: AnswerState::Held,
-                start: String::new(),
-                problem: None,
-            })
-        };
-        Ok(session::asking(&pending).into_iter().filter_map(row).collect())
-    }
-
     pub(crate) async fn answer_take_back(
         self: &Arc<Self>,
         request: ChangeHeld,
@@ -276,7 +221,7 @@ impl Workbench {
     ) -> Result<HeldChanged, Problem> {
         let this = self.clone();
         let changed = blocking(move || this.ledger.hasten_answers(&request.ids, now_ms())).await??;
-        self.holding.look();
+        self.announcer.thread_is_free();
         self.publish_count();
         Ok(HeldChanged::of(changed))
     }
@@ -345,7 +290,7 @@ impl Workbench {
                 }
                 drop(permit);
                 this.holding.beginning.lock().remove(&thread_id);
-                this.holding.look();
+                this.announcer.thread_is_free();
             });
         }
         Ok(wait)

@@ -9,8 +9,8 @@ use crate::base::files;
 use crate::ledger::{AnswerRow, PastAnswer};
 use crate::threads::listing::page_size;
 use crate::wire::{
-    AnswerList, AnswerState, AnswerView, AnswersExported, ExportAnswers, ListAnswers, Problem,
-    WithdrawQuestion,
+    AnswerList, AnswerState, AnswerView, AnswersExported, AnswersVerified, ExportAnswers, ListAnswers,
+    Problem, VerifyAnswers, WithdrawQuestion,
 };
 use superstep_document::text;
 
@@ -30,6 +30,16 @@ impl Workbench {
         let next = found.last().filter(|_| more).map(|last| last.row.id);
         let answers = found.into_iter().map(Into::into).collect();
         Ok(AnswerList { answers, next })
+    }
+
+    pub(crate) async fn answers_verify(
+        self: &Arc<Self>,
+        request: VerifyAnswers,
+    ) -> Result<AnswersVerified, Problem> {
+        let this = self.clone();
+        let noted = request.noted.map(|noted| noted.trim().to_owned());
+        let noted = noted.filter(|noted| !noted.is_empty());
+        blocking(move || this.ledger.verify_answers(noted.as_deref())).await?
     }
 
     pub(crate) async fn answers_export(
@@ -68,7 +78,8 @@ impl Workbench {
             let words = which.words.as_deref().unwrap_or_default();
             let words: Vec<&str> = words.split_whitespace().collect();
             let thread = which.thread_id.as_deref();
-            this.ledger.past_answers(&place, &words, thread, before, limit)
+            this.ledger
+                .past_answers(Some(&place), &words, thread, before, limit)
         })
         .await?
     }

@@ -1,76 +1,32 @@
-//! Which questions wait: lists and counts, from what storage says of the checkpoints that ask. What asks is in the
+//! Which questions wait: their list, from what storage says of the checkpoints that ask. What asks is in the
 //! writes of its task, so no state is read; a graph is needed only for the name of a node that was sent a packet.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use superstep::checkpoint::{CheckpointAddress, CheckpointHead, PendingWrite, Waiting, WaitingQuery};
 use superstep::inspect::Lineage;
-use superstep::inspect::waiting_questions;
 use superstep::run::StateRef;
 use superstep::{CheckpointId, Interrupt, ThreadId};
-use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::inbox::question::asked;
 use crate::ledger::{AnswerRow, ThreadRow};
-use crate::session::{self, Asking};
+use crate::session::{self, Asking, asked};
 use crate::threads::listing::page_size;
-use crate::wire::{
-    AnswerState, AppEvent, Inbox, ListInbox, Problem, Question, QuestionBranch, ReturnedAnswer,
-};
+use crate::wire::{AnswerState, Inbox, ListInbox, Problem, Question, QuestionBranch, ReturnedAnswer};
 use superstep_document::text;
 
 /// Checkpoints of a page when nobody says how many.
 const PAGE: usize = 100;
 /// Checkpoints whose tasks are named at once.
 const AT_ONCE: usize = 16;
-/// The least time between two counts.
-const COUNT_EVERY: Duration = Duration::from_millis(50);
 
+/// Questions that are being answered, by thread and checkpoint.
+pub(super) type AnsweredIn = HashMap<(String, String), HashSet<String>>;
 /// Questions by checkpoint and id.
 type AnsweredQuestions = HashSet<(String, String)>;
-
-/// Notifier that reports to the counter of questions that other questions wait now.
-#[derive(Debug, Default)]
-pub(crate) struct InboxCount {
-    changed: Arc<Notify>,
-    stop: CancellationToken,
-}
-
-impl InboxCount {
-    pub(crate) fn stop(&self) {
-        self.stop.cancel();
-    }
-}
-
-/// Counts for as long as the workbench is there, once for however much changed meanwhile.
-pub(crate) fn count(workbench: &Arc<Workbench>) {
-    let weak = Arc::downgrade(workbench);
-    let (changed, stop) = (workbench.inbox.changed.clone(), workbench.inbox.stop.clone());
-    tokio::spawn(async move {
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = changed.notified() => {}
-            }
-            let Some(workbench) = weak.upgrade() else { return };
-            match workbench.count_waiting().await {
-                Ok(waiting) => workbench.hub.publish(AppEvent::Inbox { waiting }),
-                Err(problem) => tracing::warn!(%problem, "the waiting questions could not be counted"),
-            }
-            drop(workbench);
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = tokio::time::sleep(COUNT_EVERY) => {}
-            }
-        }
-    });
-}
 
 fn place(text: &str) -> Result<(CheckpointId, ThreadId), Problem> {
     let (checkpoint, thread) = text.split_once('/').ok_or_else(|| {
@@ -140,17 +96,8 @@ impl Workbench {
             .await?;
         let asked_by = self.asked_by(page, &rows).await?;
         let mut branches = self.branches(page).await?;
-        let mut returned: HashMap<(String, String), ReturnedAnswer> = HashMap::new();
-        for row in self.ledger.returned_answers(&ids)? {
-            let Some(problem) = row.problem else { continue };
-            let (answer, note) = (row.answer, row.note);
-            let came_back = ReturnedAnswer {
-                answer,
-                note,
-                problem,
-            };
-            returned.insert((row.checkpoint_id, row.interrupt_id), came_back);
-        }
+        let mut returned = self.came_back(&ids)?;
+        let (mut delegations, mut snoozes) = (self.delegations(&ids)?, self.ledger.snoozes(&ids)?);
         let mut paths: HashMap<&str, Option<String>> = HashMap::new();
         let mut questions = Vec::with_capacity(page.len());
         for (waiting, asked_by) in page.iter().zip(asked_by) {
@@ -165,6 +112,10 @@ impl Workbench {
                     paths.insert(&row.graph_key, path.clone());
                     path
                 }
+            };
+            let (graph_name, path) = match self.seen_as(id).await? {
+                Some((name, id)) => (name, Some(id)),
+                None => (row.graph_name.clone(), path),
             };
             let answered = self.runs.answering(id);
             let run = runs.get(id).filter(|_| waiting.is_newest);
@@ -188,17 +139,33 @@ impl Workbench {
                     interrupt_id: interrupt.id.to_string(),
                     thread_id: id.to_owned(),
                     thread_title: row.title.clone(),
-                    graph_name: row.graph_name.clone(),
+                    graph_name: graph_name.clone(),
                     graph_path: path.clone(),
                     node,
                     asked: asked(&interrupt.value),
                     checkpoint_id: waiting.checkpoint.to_string(),
                     branch: branch.clone(),
+                    delegation: delegations.remove(&place),
+                    snoozed_until: snoozes.remove(&place),
                     returned: returned.remove(&place),
                 });
             }
         }
         Ok(questions)
+    }
+
+    /// Returns the answers that could not be given, by checkpoint and question.
+    fn came_back(&self, ids: &[&str]) -> Result<HashMap<(String, String), ReturnedAnswer>, Problem> {
+        let rows = self.ledger.returned_answers(ids)?.into_iter();
+        let returned = rows.filter_map(|row| {
+            let came_back = ReturnedAnswer {
+                answer: row.answer,
+                note: row.note,
+                problem: row.problem?,
+            };
+            Some(((row.checkpoint_id, row.interrupt_id), came_back))
+        });
+        Ok(returned.collect())
     }
 
     /// Reads the ledger's rows of the threads; one that came from elsewhere gets its row.
@@ -237,16 +204,6 @@ impl Workbench {
             }
         });
         Ok(asked_by.buffered(AT_ONCE).collect().await)
-    }
-
-    /// Reads the pending writes of a checkpoint.
-    pub(crate) async fn writes_at(
-        &self,
-        thread_id: &str,
-        checkpoint: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, Problem> {
-        let writes = self.saver().writes_of(address(thread_id, checkpoint)).await;
-        Ok(writes?)
     }
 
     /// Returns the questions in the writes of a checkpoint, with the nodes that ask.
@@ -341,50 +298,17 @@ impl Workbench {
     }
 
     /// Returns the questions that are answered and not stored as such, by thread and checkpoint.
-    fn being_answered(&self, open: &[AnswerRow]) -> HashMap<(String, String), HashSet<String>> {
+    pub(super) fn being_answered(&self, open: &[AnswerRow]) -> AnsweredIn {
         let runs = self.runs.being_answered().into_iter();
         let by_runs = runs.map(|(thread, checkpoint, answers)| ((thread, checkpoint), answers));
         let held = open.iter().map(|row| {
             let place = (row.thread_id.clone(), row.checkpoint_id.clone());
             (place, vec![row.interrupt_id.clone()])
         });
-        let mut answered: HashMap<_, HashSet<String>> = HashMap::new();
+        let mut answered = AnsweredIn::new();
         for (place, answers) in by_runs.chain(held) {
             answered.entry(place).or_default().extend(answers);
         }
         answered
-    }
-
-    /// Counts the tasks that ask and that nobody is answering now.
-    async fn count_waiting(self: &Arc<Self>) -> Result<u32, Problem> {
-        let mut waiting = self.saver().count_waiting().await?;
-        let answered = self.being_answered(&self.open_answers().await?);
-        let places = answered
-            .keys()
-            .map(|(thread, at)| address(thread, &at.as_str().into()));
-        let writes = self.saver().writes(&places.collect::<Vec<_>>()).await?;
-        for (answers, pending) in answered.values().zip(writes) {
-            let answered = waiting_questions(&pending)
-                .iter()
-                .filter(|(_, questions)| {
-                    let is_answered = |q: &Interrupt| answers.contains(q.id.as_str());
-                    questions.iter().all(is_answered)
-                })
-                .count();
-            waiting = waiting.saturating_sub(answered as u64);
-        }
-        Ok(u32::try_from(waiting).unwrap_or(u32::MAX))
-    }
-
-    /// Says that another number of questions waits now, of those that were asked.
-    pub(crate) fn publish_count(&self) {
-        self.inbox.changed.notify_one();
-    }
-
-    /// Says that other questions wait now: those of one thread, or of any.
-    pub(crate) fn publish_inbox(&self, thread_id: Option<&str>) {
-        self.inbox.changed.notify_one();
-        self.holding.look();
-        self.deadlines.changed(thread_id);
     }
 }

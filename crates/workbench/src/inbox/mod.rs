@@ -1,7 +1,9 @@
-//! Questions that wait for a person or for a time: their list, one of them, what an answer would lead to, answers that are held,
+//! Questions that wait for a person or for a time: their list and number, one of them, what an answer would lead to, answers that are held,
 //! and deadlines.
 
+pub(crate) mod count;
 pub(crate) mod deadlines;
+pub(crate) mod desk;
 pub(crate) mod held;
 pub(crate) mod history;
 pub(crate) mod list;

@@ -3,74 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use superstep::ThreadId;
 use superstep::checkpoint::InterruptId;
 use superstep::inspect::Lineage;
-use superstep::{ThreadId, Value};
 
 use crate::Workbench;
-use crate::base::problem::no_thread;
+use crate::base::problem::{already_answered, no_thread};
 use crate::session::{self, Withdrawal};
-use crate::wire::{
-    Asked, Changes, CheckpointRef, Choice, Compare, Empty, Json, Problem, ReadChanges, WithdrawQuestion,
-};
-use superstep_document::{Text, text};
-
-/// Parses what is asked from the value that a node gave: the fields of the `ask` kind, or any other value as text.
-pub(crate) fn asked(value: &Value) -> Asked {
-    let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    let nothing = || Json::Object(serde_json::Map::new());
-    let Some(question) = text("question") else {
-        let shown = match value {
-            Value::String(text) => text.to_string(),
-            other => serde_json::to_string_pretty(other).unwrap_or_default(),
-        };
-        return Asked {
-            text: shown,
-            schema: None,
-            choices: Vec::new(),
-            context: nothing(),
-            refused: None,
-            value: value.into(),
-        };
-    };
-    let choices = value.get("choices").and_then(Value::as_array);
-    let choices = choices
-        .iter()
-        .flat_map(|choices| choices.iter())
-        .filter_map(|choice| {
-            let value = choice.get("value")?;
-            let shown = || value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            Some(Choice {
-                label: choice
-                    .get("label")
-                    .and_then(Value::as_str)
-                    .map_or_else(shown, str::to_owned),
-                value: value.into(),
-                description: choice
-                    .get("description")
-                    .and_then(Value::as_str)
-                    .map(str::to_owned),
-            })
-        })
-        .collect();
-    let schema = value.get("schema").filter(|schema| !schema.is_null());
-    let context = value
-        .get("context")
-        .filter(|context| context.as_object().is_some());
-    Asked {
-        text: question,
-        schema: schema.map(Into::into),
-        choices,
-        context: context.map_or_else(nothing, Into::into),
-        refused: text("refused"),
-        value: value.into(),
-    }
-}
-
-/// Creates the problem that somebody else answered first.
-pub(crate) fn already_answered(message: Text) -> Problem {
-    Problem::new("already-answered", message).remedy(text!("Look at the inbox again."))
-}
+use crate::wire::{Changes, CheckpointRef, Compare, Empty, Json, Problem, ReadChanges, WithdrawQuestion};
+use superstep_document::text;
 
 impl Workbench {
     pub(crate) async fn question_withdraw(
@@ -170,34 +111,5 @@ impl Workbench {
             at = found.parent.clone();
         }
         Ok(Changes::default())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use superstep::json;
-
-    use super::*;
-
-    #[test]
-    fn any_value_can_be_a_question() {
-        let question = asked(&json!({
-            "question": "Pay?", "schema": {"type": "string"},
-            "choices": [{"label": "Yes", "value": true}, {"value": {"a": 1}}, "odd"],
-            "context": {"amount": 3}, "refused": "too short"
-        }));
-        assert_eq!(question.text, "Pay?");
-        assert_eq!(question.schema.unwrap()["type"], "string");
-        let choices = question.choices;
-        assert_eq!(
-            choices.iter().map(|c| c.label.as_str()).collect::<Vec<_>>(),
-            ["Yes", "{\"a\":1}"]
-        );
-        assert_eq!(
-            (question.context["amount"].as_i64(), question.refused.as_deref()),
-            (Some(3), Some("too short"))
-        );
-        assert_eq!(asked(&json!("really?")).text, "really?");
-        assert_eq!(asked(&json!(["a", 1])).text, "[\n  \"a\",\n  1\n]");
     }
 }

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use superstep_nodes::ModelSettings;
+use superstep_nodes::{ModelSettings, Stamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::base::{blocking, files};
+use crate::base::blocking;
 use crate::wire::AppEvent;
 use crate::{NamedSecrets, Trust, Workbench, ipc};
 
@@ -66,15 +66,16 @@ struct Look {
     handed: u64,
     threads: Option<u64>,
     ledger: Option<i64>,
-    files: [Option<(SystemTime, u64)>; FILES.len()],
+    files: [Option<Stamp>; FILES.len()],
 }
 
 /// Looks for as long as the workbench is there.
 pub(crate) fn watch(workbench: &Arc<Workbench>) {
     let (weak, stop) = (Arc::downgrade(workbench), workbench.changes.stop.clone());
     tokio::spawn(async move {
+        // A subscriber read the data before or after this look: the next one reports a change in between.
         let mut seen: Option<Look> = None;
-        let mut wait = LOOK_EVERY;
+        let mut wait = Duration::ZERO;
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
@@ -86,7 +87,6 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
                 continue;
             }
             ipc::follow(&workbench).await;
-            workbench.look_at_graph_files().await;
             let look = workbench.look(seen.as_ref()).await;
             if let Some(seen) = &seen
                 && *seen != look
@@ -122,7 +122,7 @@ impl Workbench {
         };
         let this = self.clone();
         let beside = blocking(move || {
-            let files = FILES.map(|file| files::stamp(&this.data_dir.join(file)));
+            let files = FILES.map(|file| Stamp::of(&this.data_dir.join(file)));
             (this.ledger.changes().ok(), files)
         });
         let (ledger, files) = beside.await.unwrap_or_default();
@@ -137,12 +137,19 @@ impl Workbench {
 
     async fn publish_changes(self: &Arc<Self>, before: &Look, now: &Look) {
         let settings = before.files != now.files;
-        // Choosing another database publishes its own event.
-        let other = before.place == now.place && before.threads != now.threads;
+        // No later look reports what was stored between the choice of another database and this one.
+        let other = before.place != now.place || before.threads != now.threads;
         let threads = other || before.ledger != now.ledger || before.handed != now.handed;
         if settings {
             let this = self.clone();
             let _ = blocking(move || this.preferences.read_again()).await;
+            // Another program may have entered or removed the key.
+            if let Err(problem) = self.give_key().await {
+                tracing::debug!(%problem, "the key of encrypted values was not read again");
+            }
+        }
+        if other {
+            self.follow_seen().await;
         }
         if threads {
             self.publish_inbox(None);

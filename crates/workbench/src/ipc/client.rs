@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::message::{Answer, Hello, MOST_BYTES, Request};
+use super::message::{Answer, Hello, MAX_BYTES, Request};
 use super::{HandedRun, Reported};
 use crate::wire::{AppEvent, Json, Problem, RunView};
 use superstep_document::text;
@@ -23,7 +23,7 @@ use superstep_document::text;
 const HELLO_WITHIN: Duration = Duration::from_secs(10);
 /// Events that may wait for who reads them; the other program keeps the rest, or leaves some out.
 #[cfg(unix)]
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 type Answered = oneshot::Sender<Result<Json, Problem>>;
 
@@ -134,15 +134,15 @@ impl Peer {
         let mut reader = BufReader::new(read);
         let hello = line(&Request::Hello { version: VERSION }).unwrap_or_default();
         write.write_all(&hello).await?;
-        let answer = read_line(&mut reader, MOST_BYTES).await?;
+        let answer = read_line(&mut reader, MAX_BYTES).await?;
         let answer = answer.ok_or(io::ErrorKind::UnexpectedEof)?;
         let hello = match serde_json::from_slice(&answer).map_err(io::Error::other)? {
             Answer::Hello(hello) if hello.version == VERSION => hello,
             Answer::Error { problem, .. } => return Err(io::Error::other(problem)),
             _ => return Err(io::Error::other("the other program is of another version")),
         };
-        let (requests, mut waiting) = mpsc::channel::<Vec<u8>>(MOST_WAITING);
-        let (happened, events) = mpsc::channel(MOST_WAITING);
+        let (requests, mut waiting) = mpsc::channel::<Vec<u8>>(MAX_WAITING);
+        let (happened, events) = mpsc::channel(MAX_WAITING);
         let ended = CancellationToken::new();
         let calls: Arc<Mutex<HashMap<u64, Answered>>> = Arc::default();
         let runs: Arc<Mutex<HashMap<u64, mpsc::UnboundedSender<Reported>>>> = Arc::default();
@@ -167,7 +167,7 @@ impl Peer {
         };
         tokio::spawn(async move {
             let read_all = async {
-                while let Ok(Some(message)) = read_line(&mut reader, MOST_BYTES).await {
+                while let Ok(Some(message)) = read_line(&mut reader, MAX_BYTES).await {
                     let Ok(answer) = serde_json::from_slice(&message) else {
                         tracing::warn!("another program sent what is no message");
                         break;
@@ -276,10 +276,10 @@ impl Peer {
             )
         })?;
         message.push(b'\n');
-        if message.len() > MOST_BYTES {
+        if message.len() > MAX_BYTES {
             return Err(Problem::new(
                 "too-large",
-                text!("The request is larger than {size} MB.", size = MOST_BYTES >> 20),
+                text!("The request is larger than {size} MB.", size = MAX_BYTES >> 20),
             ));
         }
         match self.ended.is_cancelled() {

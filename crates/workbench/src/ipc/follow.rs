@@ -19,7 +19,7 @@ use crate::wire::{AppEvent, RunStatus};
 /// A program that could not be followed is tried again after this time.
 const AGAIN_AFTER: Duration = Duration::from_secs(2);
 /// Programs that are followed at once.
-const MOST: usize = 32;
+const MAX_FOLLOWED: usize = 32;
 
 /// The programs that are followed.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl Followed {
         let mut begun = Vec::new();
         for (id, socket) in sockets {
             let open = known.values().filter(|state| !matches!(state, State::Refused(_)));
-            if open.count() < MOST && !known.contains_key(&id) {
+            if open.count() < MAX_FOLLOWED && !known.contains_key(&id) {
                 known.insert(id.clone(), State::Connecting);
                 begun.push((id, socket));
             }
@@ -190,9 +190,9 @@ mod tests {
 
     #[test]
     fn programs_are_followed_up_to_a_number() {
-        let sockets = (0..=MOST).map(|n| (n.to_string(), PathBuf::from(n.to_string())));
+        let sockets = (0..=MAX_FOLLOWED).map(|n| (n.to_string(), PathBuf::from(n.to_string())));
         let followed = Followed::default();
-        assert_eq!(followed.begin(sockets.clone().collect()).len(), MOST);
+        assert_eq!(followed.begin(sockets.clone().collect()).len(), MAX_FOLLOWED);
         assert!(followed.begin(sockets.collect()).is_empty(), "nobody has left");
     }
 }

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use superstep::run::RunStatus;
@@ -11,14 +10,11 @@ use superstep::{Interrupt, RunError, RunResult, StreamEvent, StreamMode, Value};
 use superstep_document::Document;
 use tokio::sync::mpsc;
 
-use crate::Workbench;
-use crate::base::blocking;
 use crate::documents::GraphSource;
-use crate::wire::{EffectChoice, Problem, RunStop, RunView, StartRun};
-use superstep_document::text;
+use crate::wire::{EffectChoice, RunStop, StartRun};
 
 /// Events of a run that may wait for the program that shows them.
-const MOST_WAITING: usize = 4096;
+const MAX_WAITING: usize = 4096;
 
 /// A run for another program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -198,6 +194,17 @@ pub(crate) struct Report {
 }
 
 impl Report {
+    /// Creates a reporter of events of these modes, and what it reports.
+    pub(crate) fn new(modes: Vec<StreamMode>) -> (Self, mpsc::Receiver<Reported>) {
+        let (reported, reports) = mpsc::channel(MAX_WAITING);
+        let report = Self {
+            modes,
+            reported,
+            lost: false,
+        };
+        (report, reports)
+    }
+
     pub(crate) fn note(&mut self, event: &StreamEvent) {
         if !event.ns.is_empty() || !self.modes.contains(&event.mode()) {
             return;
@@ -212,62 +219,5 @@ impl Report {
     pub(crate) fn end(self, ending: Ending) {
         let end = async move { self.reported.send(Reported::Ended { ending }).await };
         tokio::spawn(end);
-    }
-}
-
-impl Workbench {
-    /// Starts a run for another program, when this one would run the same.
-    pub(crate) async fn run_handed(
-        self: &Arc<Self>,
-        handed: HandedRun,
-    ) -> Result<(RunView, mpsc::Receiver<Reported>), Problem> {
-        let HandedRun {
-            start,
-            graph,
-            modes,
-            max_concurrency,
-            effects,
-        } = handed;
-        let modes = modes.iter().map(|mode| mode.parse()).collect();
-        let modes: Result<Vec<StreamMode>, String> = modes;
-        let modes = modes.map_err(Problem::invalid)?;
-        let source = match graph {
-            Some(graph) => Some(self.same_graph(graph).await?),
-            None => None,
-        };
-        let (reported, reports) = mpsc::channel(MOST_WAITING);
-        let report = Report {
-            modes,
-            reported,
-            lost: false,
-        };
-        let handed = Handed {
-            source,
-            max_concurrency,
-            effects,
-            report,
-        };
-        let run = self.run_begin(start, None, Some(handed)).await?;
-        Ok((run, reports))
-    }
-
-    /// Returns the graph at a path, when it is the same here.
-    async fn same_graph(self: &Arc<Self>, graph: HandedGraph) -> Result<GraphSource, Problem> {
-        let this = self.clone();
-        blocking(move || {
-            let source = this.source_by_key(&graph.path.to_string_lossy())?;
-            match content_of(&source.document) == graph.content {
-                true => Ok(source),
-                false => Err(Problem::new(
-                    "conflict",
-                    text!(
-                        "{path} is open with changes that are not in the file.",
-                        path = graph.path.display().to_string()
-                    ),
-                )
-                .remedy(text!("Save or discard the changes there, and run it again."))),
-            }
-        })
-        .await?
     }
 }

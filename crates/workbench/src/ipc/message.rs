@@ -8,7 +8,7 @@ use crate::wire::{AppEvent, Json, Problem};
 /// The version of the protocol, the events and the commands. Programs of different versions do not talk to each other.
 pub(crate) const VERSION: u32 = 2;
 /// The longest message, in bytes.
-pub(crate) const MOST_BYTES: usize = 16 << 20;
+pub(crate) const MAX_BYTES: usize = 16 << 20;
 
 /// A message from a client.
 #[derive(Debug, Serialize, Deserialize)]

@@ -7,11 +7,9 @@
 #![cfg_attr(not(unix), allow(dead_code, reason = "nothing is served there"))]
 
 pub(crate) mod changes;
-pub(crate) mod claim;
 mod client;
 mod follow;
 mod handover;
-mod host;
 mod message;
 #[cfg(unix)]
 mod serve;
@@ -38,6 +36,7 @@ pub(crate) use follow::{Followed, follow};
 pub use handover::{Ending, HandedGraph, HandedRun, Reported, Streamed, content_of};
 pub(crate) use handover::{Handed, Report};
 pub use message::{Hello, storage_of};
+pub(crate) use storage::COMMAND as STORAGE_COMMAND;
 pub use storage::Remote;
 
 use crate::base::instance::Instance;

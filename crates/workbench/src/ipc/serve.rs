@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::message::{Answer, MOST_BYTES, Request, VERSION, is_of_threads};
+use super::message::{Answer, MAX_BYTES, Request, VERSION, is_of_threads};
 use super::{HandedRun, Host, socket_path};
 use crate::base::instance::Instance;
 use crate::events::hub::Subscription;
@@ -20,15 +20,15 @@ use crate::wire::Problem;
 use superstep_document::{Text, text};
 
 /// Connections at once; one more is refused.
-const MOST_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 /// Requests of a connection that are worked on at once; more wait to be read.
-const MOST_CALLS: usize = 16;
+const MAX_CALLS: usize = 16;
 /// Answers that may wait for a reader, beside the bounded queue of its events.
-const MOST_WAITING: usize = 32;
+const MAX_WAITING: usize = 32;
 /// Longest time until the hello has come. Only the same user gets this far, so this is for a program that is frozen.
 const HELLO_WITHIN: Duration = Duration::from_secs(30);
 /// Longest hello.
-const HELLO_BYTES: usize = 4096;
+const MAX_HELLO: usize = 4096;
 /// Longest time in which a reader takes nothing. A slow one may take longer for a whole message.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 
@@ -58,10 +58,10 @@ pub(super) async fn serve(listener: UnixListener, host: Arc<dyn Host>, stop: Can
         };
         match accepted {
             Ok((stream, _)) if is_same_user(&stream) => {
-                let refused = connections.len() >= MOST_CONNECTIONS;
+                let refused = connections.len() >= MAX_CONNECTIONS;
                 connections.spawn(connection(stream, host.clone(), stop.clone(), refused));
                 // Those that are refused leave at once, but not in any number.
-                while connections.len() >= 2 * MOST_CONNECTIONS {
+                while connections.len() >= 2 * MAX_CONNECTIONS {
                     connections.join_next().await;
                 }
             }
@@ -110,11 +110,11 @@ fn ends(message: impl Into<Text>) -> Answer {
 
 async fn connection(stream: UnixStream, host: Arc<dyn Host>, stop: CancellationToken, refused: bool) {
     let (read, write) = stream.into_split();
-    let (answers, waiting) = mpsc::channel(MOST_WAITING);
+    let (answers, waiting) = mpsc::channel(MAX_WAITING);
     let writer = tokio::spawn(write_all(write, waiting));
     if refused {
         let _ = answers
-            .send(ends(format!("There are {MOST_CONNECTIONS} connections already.")))
+            .send(ends(format!("There are {MAX_CONNECTIONS} connections already.")))
             .await;
     } else {
         let reading = read_all(read, &host, &answers, &stop);
@@ -131,7 +131,7 @@ async fn connection(stream: UnixStream, host: Arc<dyn Host>, stop: CancellationT
 async fn greeted(reader: &mut BufReader<OwnedReadHalf>, stop: &CancellationToken) -> io::Result<bool> {
     let hello = tokio::select! {
         () = stop.cancelled() => return Ok(false),
-        hello = tokio::time::timeout(HELLO_WITHIN, read_line(reader, HELLO_BYTES)) => hello,
+        hello = tokio::time::timeout(HELLO_WITHIN, read_line(reader, MAX_HELLO)) => hello,
     };
     let hello = hello.map_err(|_| io::Error::other("no hello came in time"))??;
     let Some(hello) = hello else { return Ok(false) };
@@ -178,14 +178,14 @@ async fn read_all(
     let _ = answers.send(Answer::Hello(host.hello())).await;
     // What was begun for a connection ends with it, except for commands.
     let mut tasks = JoinSet::new();
-    let room = Arc::new(Semaphore::new(MOST_CALLS));
+    let room = Arc::new(Semaphore::new(MAX_CALLS));
     let mut listens = false;
     loop {
         let message = tokio::select! {
             // Its subscription ends by itself once it was given everything.
             () = stop.cancelled() => break,
             () = answers.closed() => return Ok(()),
-            message = read_line(&mut reader, MOST_BYTES) => message?,
+            message = read_line(&mut reader, MAX_BYTES) => message?,
         };
         let Some(message) = message else { return Ok(()) };
         while tasks.try_join_next().is_some() {}
@@ -248,10 +248,10 @@ async fn write_all(mut write: OwnedWriteHalf, mut waiting: mpsc::Receiver<Answer
         let Some(mut message) = line(&answer) else {
             continue;
         };
-        if message.len() > MOST_BYTES {
+        if message.len() > MAX_BYTES {
             let problem = Problem::new(
                 "too-large",
-                text!("The answer is larger than {size} MB.", size = MOST_BYTES >> 20),
+                text!("The answer is larger than {size} MB.", size = MAX_BYTES >> 20),
             );
             let instead = match answer {
                 Answer::Result { id, .. } => Answer::Error {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::base::instance::SOCKET_ENDING;
 
 /// Bytes that fit into the address of a socket on every system, without the zero at the end.
-const LONGEST: usize = 103;
+const MAX_PATH: usize = 103;
 
 /// Returns a path for the socket of an instance; its folder exists and is private.
 pub(crate) fn of(data_dir: &Path, id: &str) -> std::io::Result<PathBuf> {
@@ -25,7 +25,7 @@ pub(crate) fn of(data_dir: &Path, id: &str) -> std::io::Result<PathBuf> {
     let mut refused = None;
     for folder in folders.into_iter().flatten() {
         let path = folder.join(&name);
-        if path.as_os_str().as_bytes().len() > LONGEST {
+        if path.as_os_str().as_bytes().len() > MAX_PATH {
             continue;
         }
         match private(&folder) {
@@ -82,7 +82,7 @@ mod tests {
         std::fs::create_dir(&long).unwrap();
         let place = of(&long, "ab").unwrap();
         assert!(
-            place.as_os_str().len() <= LONGEST && !place.starts_with(&long),
+            place.as_os_str().len() <= MAX_PATH && !place.starts_with(&long),
             "{place:?}"
         );
         assert!(

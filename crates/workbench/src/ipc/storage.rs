@@ -25,7 +25,7 @@ use crate::wire::{Json, Problem};
 use superstep_document::text;
 
 /// The command of a call that carries an operation. It is for programs, and no host has a route for it.
-pub(super) const COMMAND: &str = "storage.do";
+pub(crate) const COMMAND: &str = "storage.do";
 
 /// An operation of a saver or a store.
 #[derive(Debug, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ fn json<T: Serialize>(answer: Result<T, impl Into<StoreError>>) -> OperationResu
 
 impl Workbench {
     /// Executes an operation for another program.
-    pub(super) async fn storage_for(self: &Arc<Self>, request: Json) -> Result<Json, Problem> {
+    pub(crate) async fn storage_for(self: &Arc<Self>, request: Json) -> Result<Json, Problem> {
         let operation: Operation = serde_json::from_value(request).map_err(|error| {
             Problem::invalid(text!(
                 "The operation is not understood: {error}.",

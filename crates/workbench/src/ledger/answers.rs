@@ -1,10 +1,13 @@
 //! Answers of people to questions: those that are not in their threads yet, and all that were.
 
+use std::path::Path;
+
 use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
+use super::answer_chain::{EntryOf, append};
 use super::{Ledger, list};
-use crate::wire::{AnswerState, Json, Problem};
+use crate::wire::{AnswerState, AnswerView, AnswersVerified, ChainFault, Json, ListAnswers, Problem};
 
 /// An answer to one question.
 #[derive(Clone, Debug)]
@@ -31,7 +34,7 @@ pub(crate) struct AnswerRow {
     pub(crate) problem: Option<Problem>,
 }
 
-const COLUMNS: &str = "id, thread_id, checkpoint_id, interrupt_id, node, question, answer, person, note, at, due, \
+pub(super) const COLUMNS: &str = "id, thread_id, checkpoint_id, interrupt_id, node, question, answer, person, note, at, due, \
                        instance, state, start, problem";
 
 /// Returns the word of a state in the table.
@@ -43,6 +46,8 @@ fn word(state: AnswerState) -> &'static str {
         AnswerState::Returned => "returned",
         AnswerState::Lost => "lost",
         AnswerState::Withdrawn => "withdrawn",
+        AnswerState::Delegated => "delegated",
+        AnswerState::Escalated => "escalated",
     }
 }
 
@@ -53,11 +58,13 @@ fn state_of(word: &str) -> AnswerState {
         "returned" => AnswerState::Returned,
         "lost" => AnswerState::Lost,
         "withdrawn" => AnswerState::Withdrawn,
+        "delegated" => AnswerState::Delegated,
+        "escalated" => AnswerState::Escalated,
         _ => AnswerState::Given,
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<AnswerRow> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AnswerRow> {
     let problem: Option<String> = row.get(14)?;
     let (answer, state): (String, String) = (row.get(6)?, row.get(12)?);
     Ok(AnswerRow {
@@ -102,6 +109,47 @@ pub(crate) struct CarriedAnswer {
     state: AnswerState,
 }
 
+/// Returns whether an answer in this state is history.
+fn is_past(state: AnswerState) -> bool {
+    !matches!(state, AnswerState::Held | AnswerState::Giving)
+}
+
+/// Opens the ledger of a data folder that has one: for hosts without the app.
+fn existing(data_dir: &Path) -> Result<Option<Ledger>, Problem> {
+    let path = data_dir.join("workbench.db");
+    path.exists().then(|| Ledger::open(&path)).transpose()
+}
+
+/// Returns what people answered in the programs of a data folder, of every database: the newest first, at most `limit`.
+pub fn past_answers(data_dir: &Path, which: &ListAnswers, limit: usize) -> Result<Vec<AnswerView>, Problem> {
+    let Some(ledger) = existing(data_dir)? else {
+        return Ok(Vec::new());
+    };
+    let words = which.words.as_deref().unwrap_or_default();
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let found = ledger.past_answers(None, &words, which.thread_id.as_deref(), which.before, limit)?;
+    Ok(found.into_iter().map(Into::into).collect())
+}
+
+/// Checks the chain of what people answered in the programs of a data folder; `noted` is the hash of an entry that was
+/// written down elsewhere.
+pub fn verify_answers(data_dir: &Path, noted: Option<&str>) -> Result<AnswersVerified, Problem> {
+    match existing(data_dir)? {
+        Some(ledger) => ledger.verify_answers(noted),
+        None => Ok(AnswersVerified {
+            entries: 0,
+            head: String::new(),
+            faults: noted
+                .map(|hash| ChainFault::HashNotThere {
+                    hash: hash.to_owned(),
+                })
+                .into_iter()
+                .collect(),
+            fault_count: noted.map_or(0, |_| 1),
+        }),
+    }
+}
+
 fn ids_of(ids: &[i64]) -> String {
     serde_json::Value::from(ids).to_string()
 }
@@ -141,6 +189,9 @@ impl Ledger {
                     return Ok(None);
                 }
                 ids.push(transaction.last_insert_rowid());
+                if is_past(row.state) {
+                    append(&transaction, EntryOf::Answer, &ids[ids.len() - 1..])?;
+                }
             }
             transaction.commit()?;
             Ok(Some(ids))
@@ -166,7 +217,8 @@ impl Ledger {
                 "SELECT {COLUMNS} FROM answers AS one WHERE state = 'returned'
                  AND thread_id IN (SELECT value FROM json_each(?1))
                  AND NOT EXISTS (SELECT 1 FROM answers AS later WHERE later.thread_id = one.thread_id AND
-                     later.checkpoint_id = one.checkpoint_id AND later.interrupt_id = one.interrupt_id AND later.id > one.id)"
+                     later.checkpoint_id = one.checkpoint_id AND later.interrupt_id = one.interrupt_id AND later.id > one.id
+                     AND later.state NOT IN ('delegated', 'escalated'))"
             ))?;
             let rows = statement.query_map([list(thread_ids)], read)?;
             rows.collect()
@@ -182,26 +234,33 @@ impl Ledger {
         problem: Option<&Problem>,
     ) -> Result<Vec<i64>, Problem> {
         let problem = problem.and_then(|problem| serde_json::to_string(problem).ok());
-        self.with(|c| {
-            let mut statement = c.prepare_cached(
+        self.write(|transaction| {
+            let mut statement = transaction.prepare_cached(
                 "UPDATE answers SET state = ?3, problem = ?4
                  WHERE state = ?2 AND id IN (SELECT value FROM json_each(?1)) RETURNING id",
             )?;
             let rows = statement.query_map(params![ids_of(ids), word(from), word(to), problem], |row| {
                 row.get(0)
             })?;
-            rows.collect()
+            let moved: Vec<i64> = rows.collect::<rusqlite::Result<_>>()?;
+            if is_past(to) {
+                append(transaction, EntryOf::Answer, &moved)?;
+            }
+            Ok(moved)
         })
     }
 
     /// Notes that the answers of a run of this program are stored in its thread.
     pub(crate) fn answers_stored(&self, thread_id: &str, instance: &str) -> Result<(), Problem> {
-        self.with(|c| {
-            c.prepare_cached(
-                "UPDATE answers SET state = 'given' WHERE thread_id = ?1 AND instance = ?2 AND state = 'giving'",
-            )?
-            .execute([thread_id, instance])
-            .map(drop)
+        self.write(|transaction| {
+            let stored: Vec<i64> = transaction
+                .prepare_cached(
+                    "UPDATE answers SET state = 'given'
+                     WHERE thread_id = ?1 AND instance = ?2 AND state = 'giving' RETURNING id",
+                )?
+                .query_map([thread_id, instance], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            append(transaction, EntryOf::Answer, &stored)
         })
     }
 
@@ -255,11 +314,11 @@ impl Ledger {
         })
     }
 
-    /// Returns answers of the past of the database at a place, the newest first: those that have all words, of a thread where
+    /// Returns answers of the past of the database at a place, or of any, the newest first: those that have all words, of a thread where
     /// it is named, and given before the one with this number.
     pub(crate) fn past_answers(
         &self,
-        place: &str,
+        place: Option<&str>,
         words: &[&str],
         thread_id: Option<&str>,
         before: Option<i64>,
@@ -269,7 +328,7 @@ impl Ledger {
         self.with(|c| {
             let mut statement = c.prepare_cached(&format!(
                 "SELECT {COLUMNS}, title, graph_name FROM answers JOIN threads USING (thread_id)
-                 WHERE place = ?1 AND state NOT IN ('held', 'giving')
+                 WHERE (?1 IS NULL OR place = ?1) AND state NOT IN ('held', 'giving')
                  AND (?2 IS NULL OR thread_id = ?2) AND (?3 IS NULL OR id < ?3)
                  AND NOT EXISTS (SELECT 1 FROM json_each(?4) AS word WHERE instr(lower(
                      question || char(10) || answer || char(10) || node || char(10) || title || char(10) || graph_name
@@ -315,8 +374,7 @@ impl Ledger {
 
     /// Gives a thread the answers of its file, all of the past: a file gives nothing.
     pub(super) fn take_in_answers(&self, thread_id: &str, answers: &[CarriedAnswer]) -> Result<(), Problem> {
-        self.with(|c| {
-            let transaction = c.transaction()?;
+        self.write(|transaction| {
             for one in answers {
                 let state = match one.state {
                     AnswerState::Held | AnswerState::Giving => AnswerState::Given,
@@ -340,8 +398,9 @@ impl Ledger {
                         one.at,
                         word(state),
                     ])?;
+                append(transaction, EntryOf::Carried, &[transaction.last_insert_rowid()])?;
             }
-            transaction.commit()
+            Ok(())
         })
     }
 }

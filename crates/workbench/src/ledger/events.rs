@@ -12,15 +12,15 @@ use crate::base::files;
 use crate::wire::{AppEvent, Json, Problem};
 
 /// Events that are kept of a run, and that are read of a thread.
-const MOST_EVENTS: u64 = 10_000;
+const MAX_EVENTS: u64 = 10_000;
 /// Bytes of JSON that are kept of a run, and that are read of a thread.
-const MOST_BYTES: u64 = 8 << 20;
+const MAX_BYTES: u64 = 8 << 20;
 /// Bytes of JSON that are kept of all runs together.
-const MOST_BYTES_OF_ALL: u64 = 256 << 20;
+const MAX_BYTES_OF_ALL: u64 = 256 << 20;
 /// Events that are written without waiting for more.
 const BATCH: usize = 512;
 /// Bytes of JSON that are written together; something larger that a node emitted is not kept.
-const BATCH_BYTES: usize = 1 << 20;
+const MAX_BATCH_BYTES: usize = 1 << 20;
 /// Bytes of streamed text that are written without waiting for more.
 const BATCH_TEXT: usize = 256 << 10;
 
@@ -122,7 +122,7 @@ impl RunLog {
             written.bytes += batch.json.len() as u64;
             kept.push((first, batch));
         }
-        while written.events > MOST_EVENTS || written.bytes > MOST_BYTES {
+        while written.events > MAX_EVENTS || written.bytes > MAX_BYTES {
             let (events, bytes) = match written.batches.pop_front() {
                 Some((row, events, bytes)) => {
                     gone.push(row);
@@ -188,7 +188,7 @@ fn batches(events: &[AppEvent]) -> Vec<Batch> {
     for event in events {
         let json = serde_json::to_vec(event).unwrap_or_default();
         let json = match event {
-            _ if json.len() <= BATCH_BYTES => json,
+            _ if json.len() <= MAX_BATCH_BYTES => json,
             AppEvent::Custom {
                 thread_id,
                 node,
@@ -207,8 +207,9 @@ fn batches(events: &[AppEvent]) -> Vec<Batch> {
             }
             _ => json,
         };
-        let fits =
-            |batch: &&mut Batch| batch.events < BATCH as u64 && batch.json.len() + json.len() <= BATCH_BYTES;
+        let fits = |batch: &&mut Batch| {
+            batch.events < BATCH as u64 && batch.json.len() + json.len() <= MAX_BATCH_BYTES
+        };
         match batches.last_mut().filter(fits) {
             Some(batch) => {
                 batch.json.pop();
@@ -285,7 +286,7 @@ impl Ledger {
                 kept.last = kept.last.max(row.get(0)?);
                 count += row.get::<_, i64>(2)?.unsigned_abs();
                 bytes += row.get::<_, i64>(3)?.unsigned_abs();
-                if !batches.is_empty() && (count > MOST_EVENTS || bytes > MOST_BYTES) {
+                if !batches.is_empty() && (count > MAX_EVENTS || bytes > MAX_BYTES) {
                     kept.left_out = true;
                     break;
                 }
@@ -304,7 +305,7 @@ impl Ledger {
 
     /// Forgets the oldest batches of all threads when there is too much.
     pub(crate) fn trim_events(&self) -> Result<(), Problem> {
-        self.trim_events_to(MOST_BYTES_OF_ALL)
+        self.trim_events_to(MAX_BYTES_OF_ALL)
     }
 
     fn trim_events_to(&self, most: u64) -> Result<(), Problem> {
@@ -407,7 +408,7 @@ mod tests {
     fn the_newest_of_a_run_is_kept_and_it_is_reported_that_older_ones_are_not() {
         let place = place();
         let log = RunLog::new(place.keeper.clone(), "t", "r");
-        let all = 2 * MOST_EVENTS as usize;
+        let all = 2 * MAX_EVENTS as usize;
         for n in 0..all {
             log.emit(custom(n, 1), drop);
         }
@@ -415,7 +416,7 @@ mod tests {
         place.keeper.finish();
         let kept = place.ledger.events("t", None).unwrap();
         assert!(kept.left_out);
-        assert!(kept.events.len() <= MOST_EVENTS as usize && kept.events.len() > all / 2 - 2 * BATCH);
+        assert!(kept.events.len() <= MAX_EVENTS as usize && kept.events.len() > all / 2 - 2 * BATCH);
         assert_eq!(nodes(&kept).last(), Some(&(all - 1).to_string().as_str()));
         let rows: i64 = place
             .ledger
@@ -526,7 +527,7 @@ mod tests {
             made.iter().map(|batch| batch.events).collect::<Vec<_>>(),
             [BATCH as u64, 1]
         );
-        let large: Vec<AppEvent> = (0..3).map(|n| custom(n, BATCH_BYTES / 2)).collect();
+        let large: Vec<AppEvent> = (0..3).map(|n| custom(n, MAX_BATCH_BYTES / 2)).collect();
         let made = batches(&large);
         assert_eq!(
             made.iter().map(read).collect::<Vec<_>>(),
@@ -534,13 +535,13 @@ mod tests {
             "two do not fit"
         );
         let exact = serde_json::to_vec(&custom(1, 0)).unwrap().len();
-        let fits = batches(&[custom(1, BATCH_BYTES - exact)]);
+        let fits = batches(&[custom(1, MAX_BATCH_BYTES - exact)]);
         assert_eq!(
             fits[0].json.len(),
-            BATCH_BYTES + 2,
+            MAX_BATCH_BYTES + 2,
             "as large as may be, and its brackets"
         );
-        let cut = batches(&[custom(1, BATCH_BYTES - exact + 1)]);
+        let cut = batches(&[custom(1, MAX_BATCH_BYTES - exact + 1)]);
         assert!(cut[0].json.len() < 200, "one byte more is not kept");
     }
 
@@ -554,7 +555,7 @@ mod tests {
             }
             log.hand_in_and(|| {});
         };
-        let half = MOST_EVENTS as usize / 2;
+        let half = MAX_EVENTS as usize / 2;
         tell("1", 0..half, 1);
         tell("2", half..2 * half, 1);
         // Whatever is emitted until here is written before what is emitted next.
@@ -563,7 +564,7 @@ mod tests {
         let kept = place.ledger.events("t", None).unwrap();
         assert!(kept.left_out);
         assert!(
-            kept.events.len() <= MOST_EVENTS as usize && kept.events.len() > MOST_EVENTS as usize - 2 * BATCH
+            kept.events.len() <= MAX_EVENTS as usize && kept.events.len() > MAX_EVENTS as usize - 2 * BATCH
         );
         assert_eq!(
             nodes(&kept).last(),

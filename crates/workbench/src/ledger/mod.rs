@@ -2,9 +2,11 @@
 //! and which file a draft became. One small SQLite file of its own, so that a backend for checkpoints needs to know
 //! nothing of windows.
 
+mod answer_chain;
 mod answers;
 mod background_writer;
 mod breakpoints;
+mod desk;
 mod events;
 mod overview;
 mod pins;
@@ -23,7 +25,9 @@ use rusqlite::Connection;
 use crate::wire::Problem;
 use superstep_document::text;
 
+use answer_chain::EntryOf;
 pub(crate) use answers::{AnswerRow, PastAnswer};
+pub use answers::{past_answers, verify_answers};
 pub(crate) use background_writer::BackgroundWriter;
 pub(crate) use events::{RunLog, StoredEvents};
 pub(crate) use overview::{RunOfThread, StoredSpan};
@@ -205,7 +209,32 @@ CREATE TABLE answers (
 CREATE INDEX answers_of_thread ON answers (thread_id, checkpoint_id, interrupt_id);
 CREATE INDEX answers_open ON answers (state) WHERE state IN ('held', 'giving');
 ",
+    // An entry for each answer that became history, with the hash of the entry before.
+    "
+CREATE TABLE answer_chain (
+    seq      INTEGER PRIMARY KEY,
+    what     TEXT NOT NULL,
+    answer   INTEGER NOT NULL,
+    at       TEXT NOT NULL,
+    content  TEXT NOT NULL,
+    previous TEXT NOT NULL UNIQUE,
+    hash     TEXT NOT NULL
+);
+CREATE INDEX answer_chain_of ON answer_chain (answer);
+",
+    // Questions that are put off, until when: milliseconds since the epoch.
+    "
+CREATE TABLE snoozes (
+    thread_id     TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    interrupt_id  TEXT NOT NULL,
+    until         INTEGER NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_id, interrupt_id)
+) WITHOUT ROWID;
+",
 ];
+/// The schema that has the chain of answers.
+const CHAINED: usize = 20;
 
 /// The open ledger.
 #[derive(Debug)]
@@ -269,6 +298,9 @@ impl Ledger {
         for migration in &MIGRATIONS[known..] {
             transaction.execute_batch(migration)?;
         }
+        if known < CHAINED {
+            answer_chain::append_all(&transaction, EntryOf::Before, None)?;
+        }
         transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
         transaction.commit()?;
         Ok(Ledger {
@@ -285,6 +317,19 @@ impl Ledger {
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Problem> {
         work(&mut self.lock()).map_err(Problem::from)
+    }
+
+    /// Works in a transaction that writes from its beginning on.
+    fn write<T>(
+        &self,
+        work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Problem> {
+        self.with(|c| {
+            let transaction = c.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        })
     }
 
     /// Returns a number that changes after another process changed anything.

@@ -18,7 +18,7 @@ use crate::wire::{AttemptView, Json, Problem, TraceSpan};
 pub(crate) const RUN_RECORDS: &str = "records";
 
 /// Spans that a file takes along.
-const MOST_SPANS: usize = 20_000;
+const MAX_SPANS: usize = 20_000;
 
 /// Records of the runs of a thread. What is missing was not known.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl Ledger {
                 .map(|(task, body)| (task, read(body)))
                 .collect(),
             events: batches,
-            spans: self.spans(thread_id, 0, MOST_SPANS)?.spans,
+            spans: self.spans(thread_id, 0, MAX_SPANS)?.spans,
             bookmarks,
             notes,
             answers: self.carried_answers(thread_id)?,

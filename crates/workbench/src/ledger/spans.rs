@@ -7,9 +7,9 @@ use super::{Ledger, RunRow};
 use crate::wire::{Problem, TraceSpan};
 
 /// Bytes of JSON that are kept of all threads together.
-const MOST_BYTES_OF_ALL: u64 = 128 << 20;
+const MAX_BYTES_OF_ALL: u64 = 128 << 20;
 /// Runs of an answer.
-const MOST_RUNS: usize = 2_000;
+const MAX_RUNS: usize = 2_000;
 
 /// Spans of a thread.
 #[derive(Debug, Default)]
@@ -124,7 +124,7 @@ impl Ledger {
                 "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop, summary
                  FROM runs WHERE thread_id = ?1 ORDER BY started_at DESC, run_id DESC LIMIT ?2",
             )?;
-            let rows = statement.query_map(params![thread_id, MOST_RUNS as i64], run_row)?;
+            let rows = statement.query_map(params![thread_id, MAX_RUNS as i64], run_row)?;
             let mut runs = rows.collect::<rusqlite::Result<Vec<_>>>()?;
             runs.reverse();
             Ok(runs)
@@ -133,7 +133,7 @@ impl Ledger {
 
     /// Forgets the oldest spans of all threads when there are too many.
     pub(crate) fn trim_spans(&self) -> Result<(), Problem> {
-        self.trim_spans_to(MOST_BYTES_OF_ALL)
+        self.trim_spans_to(MAX_BYTES_OF_ALL)
     }
 
     fn trim_spans_to(&self, most: u64) -> Result<(), Problem> {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::{OptionalExtension, params};
 
+use super::answer_chain::{EntryOf, append_all};
 use super::{Ledger, list};
 use crate::wire::Problem;
 
@@ -106,8 +107,8 @@ impl Ledger {
     }
 
     pub(crate) fn delete_thread(&self, thread_id: &str) -> Result<(), Problem> {
-        self.with(|c| {
-            let transaction = c.transaction()?;
+        self.write(|transaction| {
+            append_all(transaction, EntryOf::Gone, Some(thread_id))?;
             for table in [
                 "threads",
                 "runs",
@@ -119,11 +120,12 @@ impl Ledger {
                 "spans",
                 "asked",
                 "answers",
+                "snoozes",
                 "what_ifs",
             ] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
             }
-            transaction.commit()
+            Ok(())
         })
     }
 
@@ -210,8 +212,7 @@ impl Ledger {
     /// answers and events of the original.
     pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow, place: &str) -> Result<(), Problem> {
         self.thread_began(row, place)?;
-        self.with(|c| {
-            let transaction = c.transaction()?;
+        self.write(|transaction| {
             transaction.execute(
                 "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets, status)
                  SELECT ?2, checkpoint_id, task_id, node, millis, finished, targets, status FROM tasks WHERE thread_id = ?1",
@@ -239,12 +240,13 @@ impl Ledger {
                  FROM answers WHERE thread_id = ?1 AND state NOT IN ('held', 'giving') ORDER BY id",
                 [from, &row.thread_id],
             )?;
+            append_all(transaction, EntryOf::Carried, Some(&row.thread_id))?;
             transaction.execute(
                 "INSERT INTO run_events (thread_id, run_id, first, events, size, until, body)
                  SELECT ?2, run_id, first, events, size, until, body FROM run_events WHERE thread_id = ?1 ORDER BY id",
                 [from, &row.thread_id],
             )?;
-            transaction.commit()
+            Ok(())
         })
     }
 

@@ -7,7 +7,7 @@ use crate::wire::{Problem, WhatIfView};
 use superstep_document::text;
 
 /// Grids that are kept of a thread, the newest.
-const MOST: u32 = 50;
+const MAX_KEPT: u32 = 50;
 
 impl Ledger {
     /// Stores a grid as it is now.
@@ -29,7 +29,7 @@ impl Ledger {
                 "DELETE FROM what_ifs WHERE thread_id = ?1 AND id NOT IN \
                  (SELECT id FROM what_ifs WHERE thread_id = ?1 ORDER BY id DESC LIMIT ?2)",
             )?
-            .execute(params![grid.thread_id, MOST])
+            .execute(params![grid.thread_id, MAX_KEPT])
             .map(drop)
         })
     }

@@ -18,7 +18,7 @@ use crate::wire::{
 use superstep_document::text;
 
 /// Namespaces of one answer.
-const NAMESPACES: usize = 500;
+const MAX_NAMESPACES: usize = 500;
 /// Items of one answer, when nobody says how many, and at most.
 const ITEMS: (usize, usize) = (50, 500);
 
@@ -75,10 +75,10 @@ impl Workbench {
         request: ListNamespaces,
     ) -> Result<NamespaceList, Problem> {
         let query = NamespaceQuery::default()
-            .limit(NAMESPACES + 1)
+            .limit(MAX_NAMESPACES + 1)
             .offset(request.offset.unwrap_or(0) as usize);
         let found = self.store().list_namespaces(query).await?;
-        let (namespaces, more) = page(found, NAMESPACES);
+        let (namespaces, more) = page(found, MAX_NAMESPACES);
         Ok(NamespaceList { namespaces, more })
     }
 

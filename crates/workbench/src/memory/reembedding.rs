@@ -14,7 +14,7 @@ use crate::wire::{Empty, OutdatedItems, Problem, Reembed, Reembedded};
 use superstep_document::text;
 
 /// Items are counted up to here. A backend reads what it counts.
-const COUNTED: usize = 1_000;
+const MAX_COUNTED: usize = 1_000;
 /// Items that are embedded at a time: their values are in memory meanwhile.
 const PAGE: usize = 250;
 
@@ -72,7 +72,7 @@ impl Drop for Begun<'_> {
 /// Counts the items that must be embedded again; the flag is true when there are more than were counted.
 async fn outdated(store: &dyn Store) -> Result<(usize, bool), StoreError> {
     let (mut after, mut count) = (None, 0);
-    while count <= COUNTED {
+    while count <= MAX_COUNTED {
         let page = store.outdated(after, PAGE).await?;
         count += page.len();
         match page.into_iter().nth(PAGE - 1) {
@@ -80,7 +80,7 @@ async fn outdated(store: &dyn Store) -> Result<(usize, bool), StoreError> {
             None => break,
         }
     }
-    Ok((count.min(COUNTED), count > COUNTED))
+    Ok((count.min(MAX_COUNTED), count > MAX_COUNTED))
 }
 
 /// Converts a failure into a problem that says what to do; the work done before the failure is not lost.

@@ -22,7 +22,7 @@ use superstep_document::{Text, text};
 /// Longest wait for a server that is tested.
 const TEST: Duration = Duration::from_secs(20);
 /// Models that a test names.
-const SHOWN: usize = 200;
+const MAX_SHOWN: usize = 200;
 
 fn account(connection: &str) -> String {
     format!("model-connection:{connection}")
@@ -212,8 +212,6 @@ impl Workbench {
         change(all);
         let text = files::json_bytes(&whole)?;
         files::write_atomic(&file, &text).map_err(|e| Problem::file(text!("write"), &file, &e))?;
-        // A graph that missed the connection does not any more.
-        self.check_again();
         Ok(())
     }
 
@@ -222,7 +220,7 @@ impl Workbench {
         blocking(move || this.connection_list()).await?
     }
 
-    pub(crate) async fn connections_save(
+    pub(crate) async fn save_connection(
         self: &Arc<Self>,
         request: SaveConnection,
     ) -> Result<ConnectionList, Problem> {
@@ -282,7 +280,7 @@ impl Workbench {
         .await?
     }
 
-    pub(crate) async fn connections_remove(
+    pub(crate) async fn remove_connection(
         self: &Arc<Self>,
         request: RemoveConnection,
     ) -> Result<ConnectionList, Problem> {
@@ -345,7 +343,7 @@ impl Workbench {
                     },
                     models: models
                         .into_iter()
-                        .take(SHOWN)
+                        .take(MAX_SHOWN)
                         .map(|model| format!("{}::{model}", request.name))
                         .collect(),
                 },

@@ -2,6 +2,7 @@
 //! the thread's checkpoints: whatever goes on from one of them goes on with the same models, in every host.
 
 pub(crate) mod connections;
+pub(crate) mod logins;
 pub(crate) mod named;
 pub(crate) mod prices;
 pub(crate) mod secrets;
@@ -12,9 +13,8 @@ use superstep::value::Object;
 use superstep_nodes::Environment;
 use superstep_nodes::models::Recording;
 
-use crate::Workbench;
 use crate::session::{RECORDED_MODELS, SCRIPTED_MODELS};
-use crate::wire::{ModelRecording, Problem, RunModels};
+use crate::wire::{ModelRecording, RunModels};
 
 /// The word of each.
 const RECORDINGS: [(ModelRecording, &str, Recording); 3] = [
@@ -85,18 +85,6 @@ impl RunModels {
 /// Returns the choice that a checkpoint stores, for interfaces.
 pub(crate) fn chosen(head: &CheckpointHead) -> Option<RunModels> {
     Some(RunModels::of(&head.metadata.user)).filter(|models| !models.is_empty())
-}
-
-impl Workbench {
-    /// Returns which models answered on the way to a checkpoint, or to the newest one.
-    pub(crate) async fn models_of(
-        &self,
-        thread_id: &str,
-        checkpoint_id: Option<&str>,
-    ) -> Result<RunModels, Problem> {
-        let heads = self.heads(thread_id, checkpoint_id, Some(1)).await?;
-        Ok(heads.first().and_then(chosen).unwrap_or_default())
-    }
 }
 
 #[cfg(test)]

@@ -15,16 +15,13 @@ use serde::{Deserialize, Serialize};
 use superstep_document::text;
 use superstep_nodes::models::Variables;
 
-use crate::Workbench;
-use crate::base::{blocking, files};
+use crate::base::files;
 use crate::models::secrets::Secrets;
-use crate::wire::{
-    KeptSecret, ListSecrets, Problem, RemoveSecret, SecretList, SecretPlace, SecretView, SetSecret,
-};
+use crate::wire::{KeptSecret, Problem, SecretList, SecretPlace, SecretView};
 
-const LONGEST_NAME: usize = 128;
+const MAX_NAME: usize = 128;
 /// Longest value in bytes: four times the PEM text of an RSA key of 4,096 bits.
-const LONGEST_VALUE: usize = 16 * 1024;
+const MAX_VALUE: usize = 16 * 1024;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct NamesFile {
@@ -45,18 +42,16 @@ struct StoredSecret {
 
 impl StoredSecret {
     /// Returns the accounts of its entries in the keychain, in their order.
-    fn accounts(&self, name: &str) -> Vec<String> {
+    fn accounts(&self, account: &str) -> Vec<String> {
         match self.parts {
-            None => vec![account(name)],
-            Some(parts) => (1..=parts)
-                .map(|part| format!("{}:{part}", account(name)))
-                .collect(),
+            None => vec![account.to_owned()],
+            Some(parts) => (1..=parts).map(|part| format!("{account}:{part}")).collect(),
         }
     }
 
     /// Reads the value from the keychain; `None` when an entry is missing.
-    fn read(&self, name: &str, keychain: &dyn Secrets) -> Result<Option<String>, String> {
-        let accounts = self.accounts(name);
+    fn read(&self, account: &str, keychain: &dyn Secrets) -> Result<Option<String>, String> {
+        let accounts = self.accounts(account);
         let parts = accounts.iter().map(|account| keychain.get(account));
         parts.collect()
     }
@@ -68,6 +63,8 @@ type ReadValues = BTreeMap<String, (StoredSecret, Option<String>)>;
 /// The named secrets of a data folder.
 pub struct NamedSecrets {
     file: PathBuf,
+    /// Begins the names of their accounts in the keychain.
+    sort: &'static str,
     keychain: Arc<dyn Secrets>,
     /// Entered until the program ends.
     entered: RwLock<BTreeMap<String, String>>,
@@ -83,10 +80,6 @@ impl fmt::Debug for NamedSecrets {
     }
 }
 
-fn account(name: &str) -> String {
-    format!("secret:{name}")
-}
-
 fn of_process(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -97,13 +90,27 @@ impl NamedSecrets {
 
     /// Opens the secrets of a data folder.
     pub fn of(data_dir: &Path, keychain: Arc<dyn Secrets>) -> Self {
+        Self::new(data_dir.join(Self::FILE), "secret", keychain)
+    }
+
+    /// Opens the logins of a data folder, which are kept in the same way, and are no variables.
+    pub(crate) fn logins(data_dir: &Path, keychain: Arc<dyn Secrets>) -> Self {
+        Self::new(data_dir.join("logins.json"), "login", keychain)
+    }
+
+    fn new(file: PathBuf, sort: &'static str, keychain: Arc<dyn Secrets>) -> Self {
         Self {
-            file: data_dir.join(Self::FILE),
+            file,
+            sort,
             keychain,
             entered: RwLock::default(),
             read: Mutex::default(),
             writing: Mutex::default(),
         }
+    }
+
+    fn account(&self, name: &str) -> String {
+        format!("{}:{name}", self.sort)
     }
 
     /// Returns where keys are kept.
@@ -136,26 +143,34 @@ impl NamedSecrets {
     }
 
     fn stored(&self, name: &str) -> Option<String> {
-        let names = self.names().unwrap_or_else(|problem| {
-            tracing::warn!(%problem, "secrets were not read");
-            NamesFile::default()
-        });
-        let stored = names.secrets.get(name)?;
+        self.read_stored(name).unwrap_or_else(|cause| {
+            tracing::warn!(name, "the secret was not read: {cause}");
+            None
+        })
+    }
+
+    fn read_stored(&self, name: &str) -> Result<Option<String>, String> {
+        let names = self.names().map_err(|problem| problem.to_string())?;
+        let Some(stored) = names.secrets.get(name) else {
+            return Ok(None);
+        };
         if let Some((of, value)) = self.read.lock().get(name)
             && of == stored
         {
-            return value.clone();
+            return Ok(value.clone());
         }
-        match stored.read(name, &*self.keychain) {
-            Ok(value) => {
-                let read = (stored.clone(), value.clone());
-                self.read.lock().insert(name.to_owned(), read);
-                value
-            }
-            Err(cause) => {
-                tracing::warn!(name, "the secret was not read: {cause}");
-                None
-            }
+        let value = stored.read(&self.account(name), &*self.keychain)?;
+        let read = (stored.clone(), value.clone());
+        self.read.lock().insert(name.to_owned(), read);
+        Ok(value)
+    }
+
+    /// Returns what is kept under a name, or why it cannot be read.
+    pub(crate) fn kept(&self, name: &str) -> Result<Option<String>, String> {
+        let entered = self.entered.read().get(name).cloned();
+        match entered {
+            Some(value) => Ok(Some(value)),
+            None => self.read_stored(name),
         }
     }
 
@@ -172,9 +187,14 @@ impl NamedSecrets {
     }
 
     /// Keeps a secret. It takes the place of one that was kept elsewhere, so that no old value comes back.
-    fn set(&self, name: &str, value: &str, kept: KeptSecret) -> Result<(), Problem> {
+    pub(crate) fn set(&self, name: &str, value: &str, kept: KeptSecret) -> Result<(), Problem> {
         checked(name, value)?;
         superstep_nodes::secrets::note(value);
+        self.keep(name, value, kept)
+    }
+
+    /// Keeps a value in place of an earlier one.
+    pub(crate) fn keep(&self, name: &str, value: &str, kept: KeptSecret) -> Result<(), Problem> {
         let _writing = self.writing.lock();
         match kept {
             KeptSecret::Keychain => {
@@ -196,7 +216,7 @@ impl NamedSecrets {
             at: files::now(),
             parts: (parts.len() > 1).then_some(parts.len()),
         };
-        let accounts = stored.accounts(name);
+        let accounts = stored.accounts(&self.account(name));
         let put = |(account, part): (&String, &&str)| self.keychain.set(account, part).map_err(no_keychain);
         let named = accounts
             .iter()
@@ -205,7 +225,7 @@ impl NamedSecrets {
             .and_then(|()| self.change_names(|names| drop(names.insert(name.to_owned(), stored))));
         // Nobody would find what is left of the old value, nor the new one without its name. Of entries that both have, a
         // part may be of either.
-        let kept = before.map_or_else(Vec::new, |before| before.accounts(name));
+        let kept = before.map_or_else(Vec::new, |before| before.accounts(&self.account(name)));
         let (unused, but) = match named {
             Ok(()) => (kept, accounts),
             Err(_) if accounts.len() > 1 => (accounts, Vec::new()),
@@ -218,13 +238,13 @@ impl NamedSecrets {
     }
 
     /// Forgets a secret wherever it is kept.
-    fn remove(&self, name: &str) -> Result<(), Problem> {
+    pub(crate) fn remove(&self, name: &str) -> Result<(), Problem> {
         let _writing = self.writing.lock();
         self.entered.write().remove(name);
         let Some(stored) = self.names()?.secrets.remove(name) else {
             return Ok(());
         };
-        for account in stored.accounts(name) {
+        for account in stored.accounts(&self.account(name)) {
             self.keychain.remove(&account).map_err(|cause| {
                 Problem::new("keychain", text!("The secret was not removed: {cause}.", cause)).remedy(text!(
                     "Unlock the keychain and try again, or remove the entry there."
@@ -237,7 +257,7 @@ impl NamedSecrets {
     }
 
     /// Lists the secrets, and with them other names that are asked about.
-    fn list(&self, others: BTreeSet<String>) -> Result<SecretList, Problem> {
+    pub(crate) fn list(&self, others: BTreeSet<String>) -> Result<SecretList, Problem> {
         let stored = self.names()?.secrets;
         let entered: BTreeSet<String> = self.entered.read().keys().cloned().collect();
         let mut names = others;
@@ -278,7 +298,7 @@ fn no_keychain(cause: String) -> Problem {
 
 /// Returns a value as it is kept: without space around it, and with `\n` for every line break. A text that ends in the
 /// armour of a key ends in a line break, because OpenSSH reads no key without one.
-fn as_kept(value: &str) -> String {
+pub(crate) fn as_kept(value: &str) -> String {
     let mut value = value.trim().replace("\r\n", "\n").replace('\r', "\n");
     let last = value.rsplit('\n').next().unwrap_or_default();
     if value.len() > last.len() && last.starts_with("-----END ") && last.ends_with("-----") {
@@ -301,68 +321,25 @@ fn cut(text: &str, longest: usize) -> Vec<&str> {
 }
 
 /// Refuses what cannot be a secret.
-fn checked(name: &str, value: &str) -> Result<(), Problem> {
+pub(crate) fn checked(name: &str, value: &str) -> Result<(), Problem> {
     let mut letters = name.chars();
     let first = letters
         .next()
         .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    if !first || name.len() > LONGEST_NAME || !letters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+    if !first || name.len() > MAX_NAME || !letters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return Err(Problem::invalid(text!(
             "{name} cannot be the name of a secret.",
             name = format!("{name:?}")
         ))
         .remedy(text!("Write a name such as STRIPE_KEY: letters, digits and `_`.")));
     }
-    if value.is_empty() || value.len() > LONGEST_VALUE || value.contains('\0') {
+    if value.is_empty() || value.len() > MAX_VALUE || value.contains('\0') {
         return Err(
             Problem::invalid(text!("This value cannot be stored.")).remedy(text!(
                 "Enter a value of at most {count} bytes.",
-                count = LONGEST_VALUE
+                count = MAX_VALUE
             )),
         );
     }
     Ok(())
-}
-
-impl Workbench {
-    /// Returns the secrets, and the variables that an open graph wants.
-    pub(crate) async fn secrets_list(self: &Arc<Self>, request: ListSecrets) -> Result<SecretList, Problem> {
-        let source = match &request.graph_id {
-            Some(id) => Some(self.document(id)?.source()),
-            None => None,
-        };
-        let this = self.clone();
-        blocking(move || {
-            let mut names: BTreeSet<String> = request.names.into_iter().collect();
-            names.extend(source.iter().flat_map(|source| this.variables_of(source)));
-            names.retain(|name| checked(name, "-").is_ok());
-            this.named_secrets.list(names)
-        })
-        .await?
-    }
-
-    pub(crate) async fn secrets_set(self: &Arc<Self>, request: SetSecret) -> Result<SecretList, Problem> {
-        let this = self.clone();
-        blocking(move || {
-            let named = &this.named_secrets;
-            named.set(request.name.trim(), &as_kept(&request.value), request.keep)?;
-            // A graph that missed it does not any more.
-            this.check_again();
-            named.list(BTreeSet::new())
-        })
-        .await?
-    }
-
-    pub(crate) async fn secrets_remove(
-        self: &Arc<Self>,
-        request: RemoveSecret,
-    ) -> Result<SecretList, Problem> {
-        let this = self.clone();
-        blocking(move || {
-            this.named_secrets.remove(&request.name)?;
-            this.check_again();
-            this.named_secrets.list(BTreeSet::new())
-        })
-        .await?
-    }
 }

@@ -127,7 +127,7 @@ impl Workbench {
         blocking(move || this.price_list()).await?
     }
 
-    pub(crate) async fn prices_set(self: &Arc<Self>, request: ModelPrice) -> Result<PriceList, Problem> {
+    pub(crate) async fn set_price(self: &Arc<Self>, request: ModelPrice) -> Result<PriceList, Problem> {
         let price = checked(&request)?;
         let entry: Json = serde_json::to_value(price).map_err(|e| Problem::new("internal", e.to_string()))?;
         let this = self.clone();
@@ -140,7 +140,7 @@ impl Workbench {
         .await?
     }
 
-    pub(crate) async fn prices_remove(self: &Arc<Self>, request: RemovePrice) -> Result<PriceList, Problem> {
+    pub(crate) async fn remove_price(self: &Arc<Self>, request: RemovePrice) -> Result<PriceList, Problem> {
         let this = self.clone();
         blocking(move || {
             this.change_models("prices", |all| drop(all.shift_remove(&request.model)))?;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use superstep::CheckpointId;
+use superstep::{CheckpointId, Interrupt};
 
 use crate::Workbench;
-use crate::inbox::question::already_answered;
+use crate::base::problem::already_answered;
 use crate::session::{self, Answers};
 use crate::wire::{Json, Problem, RunAction};
 use superstep_document::text;
@@ -92,7 +92,18 @@ impl Workbench {
         }
         let answers = by_id(answers);
         let me = self.preferences.settings().name;
-        if let Some(message) = session::not_asked(&waiting, &answers, me.as_deref()) {
+        let handed = self.delegations(&[thread_id])?;
+        let is_handed_to_me = |question: &Interrupt| {
+            let place = (at.to_string(), question.id.to_string());
+            let delegation = handed.get(&place).zip(me.as_deref());
+            delegation.is_some_and(|(delegation, me)| delegation.names(me))
+        };
+        let of_others: Vec<Interrupt> = waiting
+            .iter()
+            .filter(|question| !is_handed_to_me(question))
+            .cloned()
+            .collect();
+        if let Some(message) = session::not_asked(&of_others, &answers, me.as_deref()) {
             return Err(Problem::new("not-asked", message).remedy(text!(
                 "Let one of them answer, or say in the settings who you are."
             )));

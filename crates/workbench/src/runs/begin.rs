@@ -10,18 +10,18 @@ use superstep::run::StepTask;
 use superstep::value::Object;
 use superstep::{CheckpointId, Graph, Name, RunConfig, StreamMode, Value};
 
-use super::TakenThread;
 use super::effects;
 use super::reader::RunReader;
 use super::session::RunOf;
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
-use crate::base::values::{TITLE, first_text};
+use crate::base::values::{MAX_TITLE, first_text};
 use crate::documents::GraphSource;
 use crate::documents::graphs::Built;
 use crate::ipc::Handed;
 use crate::ledger::{AnswerRow, RunRow, ThreadRow};
+use crate::running::TakenThread;
 use crate::session::{Origin, Start};
 use crate::wire::{
     AnswerState, AppEvent, Breakpoint, Json, Problem, Renamed, RunAction, RunLabels, RunModels, RunStatus,
@@ -54,6 +54,9 @@ impl Workbench {
         if request.thread_id.is_none() && !matches!(request.action, RunAction::Input { .. }) {
             return Err(Problem::invalid(text!("Only an input can begin a new thread."))
                 .remedy(text!("Name the thread to go on with.")));
+        }
+        if passed.is_none() && handed.is_none() && self.attached().is_some() {
+            return self.run_attached(request).await;
         }
         let known = request.thread_id.clone();
         let thread_id = known.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -125,7 +128,8 @@ impl Workbench {
         });
         let stream = built.graph.stream(input, config);
         let report = handed.map(|handed| handed.report);
-        tokio::spawn(RunReader::new(self.clone(), slot, run, log, &built, report).read(stream));
+        let document = Arc::new(built.source.document.clone());
+        tokio::spawn(RunReader::new(self.clone(), slot, run, log, document, report).read(stream));
         self.publish_inbox(Some(&thread_id));
         Ok(started)
     }
@@ -165,12 +169,20 @@ impl Workbench {
         thread_id: &str,
         request: &StartRun,
     ) -> Result<(), Problem> {
+        // An attached program is asked when it runs.
+        if self.attached().is_some() {
+            return Ok(());
+        }
         let source = self.source_of(request).await?;
         self.runnable(thread_id, request, None, source).await.map(drop)
     }
 
     /// Notes answers that a run begins with and that nobody has kept before.
-    async fn note_answers(&self, thread_id: &str, answers: BTreeMap<String, Json>) -> Result<(), Problem> {
+    pub(super) async fn note_answers(
+        &self,
+        thread_id: &str,
+        answers: BTreeMap<String, Json>,
+    ) -> Result<(), Problem> {
         let mut asked_at = None;
         self.runs
             .with(thread_id, |active| asked_at.clone_from(&active.asked_at));
@@ -186,7 +198,7 @@ impl Workbench {
         Ok(())
     }
 
-    fn new_run(&self, thread_id: &str) -> RunRow {
+    pub(super) fn new_run(&self, thread_id: &str) -> RunRow {
         RunRow {
             run_id: uuid::Uuid::now_v7().to_string(),
             thread_id: thread_id.to_owned(),
@@ -324,7 +336,7 @@ impl Workbench {
             return Ok(row.title);
         }
         let title = match action {
-            RunAction::Input { input, .. } => first_text(&Value::from(input.clone()), TITLE),
+            RunAction::Input { input, .. } => first_text(&Value::from(input.clone()), MAX_TITLE),
             _ => None,
         };
         Ok(title.unwrap_or_else(|| built.source.name.clone()))

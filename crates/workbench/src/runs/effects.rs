@@ -32,6 +32,11 @@ pub(crate) fn choose(request: &StartRun, config: &mut RunConfig) {
 
 impl Workbench {
     pub(crate) async fn run_effects(self: &Arc<Self>, request: FindEffects) -> Result<EffectList, Problem> {
+        // What the nodes of an attached program do outside of it, it does not say.
+        if self.attached().is_some() {
+            return Ok(EffectList::default());
+        }
+        self.refuse_foreign()?;
         let built = self
             .built_for(
                 &request.thread_id,

@@ -16,12 +16,12 @@ use crate::wire::{
 };
 
 /// Bytes that are kept of all threads together.
-const MOST_BYTES: i64 = 256 << 20;
+const MAX_BYTES: i64 = 256 << 20;
 /// Exchanges of an answer, and bytes of what was sent and answered in them.
-const MOST_READ: usize = 10_000;
-const MOST_READ_BYTES: usize = 8 << 20;
+const MAX_READ: usize = 10_000;
+const MAX_READ_BYTES: usize = 8 << 20;
 /// Milliseconds that a task may take for its exchanges to be found by when they were sent.
-const LONGEST_TASK: f64 = 3_600_000.0;
+const MAX_TASK: f64 = 3_600_000.0;
 
 pub(crate) fn view(exchange: Exchange) -> ExchangeView {
     let count = |usage: &Json, name: &str| usage[name].as_u64().unwrap_or_default();
@@ -68,7 +68,7 @@ impl Ledger {
         task_id: &str,
         exchanges: &[ExchangeView],
     ) -> Result<(), Problem> {
-        self.keep_exchanges_within(thread_id, task_id, exchanges, MOST_BYTES)
+        self.keep_exchanges_within(thread_id, task_id, exchanges, MAX_BYTES)
     }
 
     fn keep_exchanges_within(
@@ -118,7 +118,7 @@ impl Ledger {
                 };
                 // They are kept when a task is over; a task that began before may have ended after.
                 if request.since.is_some_and(|since| one.at < since) {
-                    if request.since.is_some_and(|since| one.at < since - LONGEST_TASK) {
+                    if request.since.is_some_and(|since| one.at < since - MAX_TASK) {
                         break;
                     }
                     continue;
@@ -131,7 +131,7 @@ impl Ledger {
                     bytes += body.len();
                 }
                 found.push(one);
-                if found.len() == MOST_READ || bytes > MOST_READ_BYTES {
+                if found.len() == MAX_READ || bytes > MAX_READ_BYTES {
                     break;
                 }
             }

@@ -17,10 +17,10 @@ use crate::wire::{
 };
 
 /// Rows of a table of an overview.
-const MOST_ROWS: usize = 100;
+const MAX_ROWS: usize = 100;
 /// Runs of a page: by default, and at most.
 const PAGE: u32 = 200;
-const LARGEST_PAGE: u32 = 1_000;
+const MAX_PAGE: u32 = 1_000;
 /// Milliseconds.
 const DAY: f64 = 86_400_000.0;
 
@@ -296,7 +296,7 @@ fn failures(runs: &[&KnownRun], names: &HashMap<&str, &str>) -> Vec<NodeFailures
         };
     let mut rows: Vec<NodeFailures> = found.into_iter().map(view).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.tasks));
-    rows.truncate(MOST_ROWS);
+    rows.truncate(MAX_ROWS);
     rows
 }
 
@@ -323,7 +323,7 @@ fn nodes(runs: &[&KnownRun], names: &HashMap<&str, &str>) -> Vec<NodeTimes> {
     };
     let mut rows: Vec<NodeTimes> = found.into_iter().filter_map(view).collect();
     rows.sort_by(|a, b| b.took.p95.total_cmp(&a.took.p95));
-    rows.truncate(MOST_ROWS);
+    rows.truncate(MAX_ROWS);
     rows
 }
 
@@ -400,7 +400,7 @@ fn group<'a>(runs: Vec<&'a KnownRun>, group: &RunGroup) -> Vec<(&'a KnownRun, Op
 fn list(all: &[KnownRun], request: &ListRuns) -> RunList {
     let most = match request.limit {
         0 => PAGE,
-        limit => limit.min(LARGEST_PAGE),
+        limit => limit.min(MAX_PAGE),
     };
     let found = group(in_period(all, &request.period), &request.group);
     RunList {

@@ -4,21 +4,44 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep::stream::{CheckpointEvent, Payload};
-use superstep::{Run, RunError, StreamEvent};
+use superstep::{Run, RunError, RunResult, StreamEvent};
+use superstep_document::Document;
 use tokio::time::Instant;
 
 use super::recorder::Recorder;
-use super::{TakenThread, status_of, stop_of};
+use super::{status_of, stop_of};
 use crate::Workbench;
 use crate::base::files;
-use crate::documents::graphs::Built;
 use crate::ipc::{Ending, Report};
 use crate::ledger::{RunLog, RunRow};
-use crate::runs::records::within;
+use crate::running::TakenThread;
+use crate::runs::records::{checkpoint_view, within};
 use crate::wire::{AppEvent, RunStatus};
 
 /// A thread's entry in lists is sent at most so often while it runs.
 const THREAD_EVERY: Duration = Duration::from_millis(250);
+
+/// Events of a run, up to its end.
+pub(super) trait RunStream: Send + 'static {
+    /// A checkpoint may be said before it is stored.
+    const STORES_LATER: bool;
+    /// Waits for the next event; `None` at the end.
+    fn next(&mut self) -> impl Future<Output = Option<StreamEvent>> + Send;
+    /// Waits for the end.
+    fn finish(self) -> impl Future<Output = Result<RunResult, RunError>> + Send;
+}
+
+impl RunStream for Run {
+    const STORES_LATER: bool = false;
+
+    async fn next(&mut self) -> Option<StreamEvent> {
+        Run::next(self).await
+    }
+
+    async fn finish(self) -> Result<RunResult, RunError> {
+        Run::finish(self).await
+    }
+}
 
 /// Reader of one run, up to its end.
 pub(super) struct RunReader {
@@ -39,10 +62,9 @@ impl RunReader {
         slot: TakenThread,
         run: RunRow,
         log: Arc<RunLog>,
-        built: &Built,
+        document: Arc<Document>,
         report: Option<Report>,
     ) -> Self {
-        let document = Arc::new(built.source.document.clone());
         Self {
             recorder: Recorder::new(
                 workbench.records.keeper(),
@@ -61,13 +83,13 @@ impl RunReader {
         }
     }
 
-    pub(super) async fn read(mut self, mut stream: Run) {
+    pub(super) async fn read<S: RunStream>(mut self, mut stream: S) {
         // The run works already: nothing that is published of it holds it up.
         self.workbench.publish_thread(&self.run.thread_id).await;
         loop {
             // Quiet moments are for what can wait.
             match tokio::time::timeout(THREAD_EVERY, stream.next()).await {
-                Ok(Some(event)) => self.event(event).await,
+                Ok(Some(event)) => self.event(event, S::STORES_LATER).await,
                 Ok(None) => break,
                 Err(_) => self.recorder.keep_tasks(),
             }
@@ -83,13 +105,15 @@ impl RunReader {
         self.end(result).await;
     }
 
-    async fn event(&mut self, event: StreamEvent) {
+    async fn event(&mut self, event: StreamEvent, stores_later: bool) {
         if let Some(report) = &mut self.report {
             report.note(&event);
         }
         let root = event.ns.is_empty();
         match &event.payload {
-            Payload::Checkpoint(checkpoint) if root => return self.checkpoint(checkpoint).await,
+            Payload::Checkpoint(checkpoint) if root => {
+                return self.checkpoint(checkpoint, stores_later).await;
+            }
             Payload::Checkpoint(checkpoint) => {
                 let within = within(&self.run.thread_id, &event, checkpoint);
                 return self.workbench.hub.publish(within);
@@ -106,7 +130,7 @@ impl RunReader {
         self.log.emit(event, |event| self.workbench.hub.publish(event));
     }
 
-    async fn checkpoint(&mut self, event: &CheckpointEvent) {
+    async fn checkpoint(&mut self, event: &CheckpointEvent, stores_later: bool) {
         self.recorder.checkpoint(event);
         let mut has_stored = false;
         self.workbench.runs.with(&self.run.thread_id, |active| {
@@ -126,7 +150,11 @@ impl RunReader {
         let stored = self
             .workbench
             .checkpoint_event(&self.run.thread_id, event.id.as_str());
-        if let Some(event) = stored.await {
+        let made = || AppEvent::Checkpoint {
+            thread_id: self.run.thread_id.clone(),
+            checkpoint: checkpoint_view(event),
+        };
+        if let Some(event) = stored.await.or_else(|| stores_later.then(made)) {
             self.emit(event);
         }
         self.thread_due = true;
@@ -169,7 +197,7 @@ impl RunReader {
             tracing::warn!(thread = thread_id, %problem, "what the run did was not recorded");
         }
         // A run that ends because the program does has not done what was answered; that is seen at the next start.
-        if status != RunStatus::Stopped || !workbench.holding.is_stopped() {
+        if status != RunStatus::Stopped || !workbench.announcer.stop.is_cancelled() {
             self.note_stored();
         }
         let run = self.run.view();

@@ -1,13 +1,11 @@
 //! What runs did, for who looks at it later: read by interfaces, written by the runs of this process, and by hosts that run a
 //! graph without a workbench.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use parking_lot::Mutex;
 use superstep::stream::{CheckpointEvent, Payload};
 use superstep::{RunError, RunResult, StreamEvent, StreamMode};
 use superstep_document::Document;
@@ -20,7 +18,8 @@ use crate::base::instance::Instance;
 use crate::events::hub::{Hub, Subscription};
 use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
 use crate::ledger::{BackgroundWriter, Ledger, RunLog, RunRow, StoredEvents};
-use crate::runs::{Recorder, StopHandle, status_of, stop_of};
+use crate::running::StopHandle;
+use crate::runs::{Recorder, status_of, stop_of};
 use crate::wire::commands;
 use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
 use superstep_document::text;
@@ -40,70 +39,7 @@ const READ_WITHIN: Duration = Duration::from_secs(10);
 /// How long other programs may take to take the end of a run. They do at once, unless they are frozen or the machine is busy.
 const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 
-/// The records of the runs of a workbench.
-#[derive(Debug)]
-pub(crate) struct Records {
-    keeper: Arc<BackgroundWriter>,
-    /// Runs of which something may not be written yet, by thread.
-    open: Mutex<HashMap<String, Arc<RunLog>>>,
-}
-
-impl Records {
-    pub(crate) fn new(ledger: &Arc<Ledger>) -> Result<Self, Problem> {
-        let ledger = ledger.clone();
-        let keeper = BackgroundWriter::start(move || Ok(ledger));
-        let keeper = keeper.map_err(|error| {
-            Problem::new(
-                "internal",
-                text!(
-                    "A thread could not be started: {error}.",
-                    error = error.to_string()
-                ),
-            )
-            .remedy(text!("Close other programs and try again."))
-        })?;
-        Ok(Self {
-            keeper: Arc::new(keeper),
-            open: Mutex::default(),
-        })
-    }
-
-    pub(crate) fn keeper(&self) -> Arc<BackgroundWriter> {
-        self.keeper.clone()
-    }
-
-    fn open(&self) -> parking_lot::MutexGuard<'_, HashMap<String, Arc<RunLog>>> {
-        self.open.lock()
-    }
-
-    /// Creates the log of a run that begins.
-    pub(crate) fn begin(&self, thread_id: &str, run_id: &str) -> Arc<RunLog> {
-        let log = RunLog::new(self.keeper.clone(), thread_id, run_id);
-        self.open().insert(thread_id.to_owned(), log.clone());
-        log
-    }
-
-    /// Closes the log, which receives nothing more.
-    pub(crate) fn ended(&self, log: &Arc<RunLog>) {
-        log.hand_in_and(|| {
-            self.open().retain(|_, open| !Arc::ptr_eq(open, log));
-        });
-        self.keeper.then(|ledger| {
-            if let Err(problem) = ledger.trim_events().and_then(|()| ledger.trim_spans()) {
-                tracing::warn!(%problem, "records of old runs were not removed");
-            }
-        });
-    }
-}
-
 impl Workbench {
-    /// Publishes something that happened to a thread outside of a run, and keeps it.
-    pub(crate) fn emit(&self, thread_id: &str, event: AppEvent) {
-        let log = self.records.begin(thread_id, &uuid::Uuid::now_v7().to_string());
-        log.emit(event, |event| self.hub.publish(event));
-        self.records.ended(&log);
-    }
-
     pub(crate) async fn thread_events(
         self: &Arc<Self>,
         request: ReadEvents,
@@ -118,7 +54,7 @@ impl Workbench {
             return Ok(events);
         }
         let log = self.records.open().get(&request.thread_id).cloned();
-        events_of(request, log, &self.records.keeper, &self.hub).await
+        events_of(request, log, &self.records.keeper(), &self.hub).await
     }
 }
 
@@ -412,7 +348,7 @@ pub(crate) fn within(thread_id: &str, event: &StreamEvent, made: &CheckpointEven
 }
 
 /// Builds the view of a checkpoint that was just made.
-fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
+pub(crate) fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
     CheckpointView {
         id: made.id.to_string(),
         parent: made.parent.as_ref().map(ToString::to_string),

@@ -18,10 +18,10 @@ use superstep_document::{Document, MAX_RECURSION_LIMIT};
 use superstep_nodes::models::Exchanges;
 use tokio_util::sync::CancellationToken;
 
-use super::StopHandle;
 use super::records::{Recorded, RunRecord};
 use crate::base::files::now_ms;
-use crate::ipc::claim::Claimant;
+use crate::running::StopHandle;
+use crate::running::claim::Claimant;
 use crate::session::{Given, Origin, Start, only_waits};
 
 /// The longest time that a timer is trusted: the machine may sleep meanwhile, and its timers with it.

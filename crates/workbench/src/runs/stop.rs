@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use superstep::checkpoint::Commit;
-use superstep::run::Drain;
 use tokio_util::sync::CancellationToken;
 
-use super::busy;
 use crate::Workbench;
+use crate::running::{StopHandle, busy};
 use crate::wire::{Empty, Problem, RunStatus, StopRun};
 use superstep_document::text;
 
@@ -17,22 +16,6 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// How long another program may take to answer and to stop its run; one that is frozen does not. Shorter than a claim lasts
 /// that nobody renews: who asks learns which program has the thread.
 const ASKED_WITHIN: Duration = Duration::from_secs(12);
-
-/// The ways to end a run from outside: at once, or when the step under way has finished.
-#[derive(Clone, Debug, Default)]
-pub struct StopHandle {
-    /// Breaks off what the run is doing.
-    pub cancel: CancellationToken,
-    /// Lets the tasks of the step finish, and begins no other step.
-    pub drain: Drain,
-}
-
-impl From<CancellationToken> for StopHandle {
-    fn from(cancel: CancellationToken) -> Self {
-        let drain = Drain::default();
-        Self { cancel, drain }
-    }
-}
 
 impl StopHandle {
     /// Stops the run as the request says, and waits until it has ended where it is broken off.

@@ -12,7 +12,7 @@ use crate::wire::{ExchangeView, Problem, ReadTrace, SpanCall, TraceView};
 
 /// Spans of an answer: by default, and at most.
 const PAGE: u32 = 10_000;
-const LARGEST_PAGE: u32 = 20_000;
+const MAX_PAGE: u32 = 20_000;
 
 /// Converts an exchange with a model to its entry in a span, without its texts.
 pub(crate) fn call(exchange: &ExchangeView) -> SpanCall {
@@ -29,7 +29,7 @@ pub(crate) fn call(exchange: &ExchangeView) -> SpanCall {
 fn read(ledger: &Ledger, settings: &ModelSettings, request: &ReadTrace) -> Result<TraceView, Problem> {
     let most = match request.limit {
         0 => PAGE,
-        limit => limit.min(LARGEST_PAGE),
+        limit => limit.min(MAX_PAGE),
     };
     let thread_id = request.thread_id.as_str();
     let mut found = ledger.spans(thread_id, request.after.unwrap_or(0), most as usize)?;

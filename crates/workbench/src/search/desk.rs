@@ -30,7 +30,7 @@ use superstep_document::text;
 /// Time after which an answer is given with what was found by then.
 const ANSWER_AFTER: Duration = Duration::from_millis(200);
 /// Threads that are read at once.
-const READ: usize = 4;
+const MAX_READ: usize = 4;
 /// Moments of an answer when nobody says how many.
 const MOMENTS: usize = 100;
 
@@ -89,7 +89,8 @@ impl Desk {
         self.with_index(Some(path_of(data_dir, place)))
     }
 
-    /// Finds moments. `graphs` are the keys that the graph of the request is known by, in place of its own fields.
+    /// Finds moments. `graphs` are the keys (paths, ids of drafts, names) that the graph of the request is known by, in place of
+    /// its own fields.
     pub async fn find(&self, request: &FindMoments, graphs: &[String]) -> Result<MomentsFound, Problem> {
         let query = Arc::new(Query::compile(request)?);
         let frame = Frame {
@@ -289,7 +290,7 @@ impl Desk {
                     let work = fits.then(|| tokio::spawn(read(reading)));
                     async move { (place, late, joined(work).await) }
                 })
-                .buffered(READ);
+                .buffered(MAX_READ);
             while let Some((place, late, outcome)) = reads.next().await {
                 if late {
                     // Those that follow are older still.
@@ -347,8 +348,12 @@ impl<'a> Frame<'a> {
     }
 
     fn fits(&self, summary: &ThreadSummary, listed: &Listed) -> bool {
-        let path = session::graph_path(&summary.head);
-        let is_of = |key: &String| path == Some(key) || listed.graph_path.as_ref() == Some(key);
+        let (path, name) = (
+            session::graph_path(&summary.head),
+            session::graph_name(&summary.head),
+        );
+        let is_of =
+            |key: &String| path == Some(key) || name == Some(key) || listed.graph_path.as_ref() == Some(key);
         let of_graph = self.graphs.is_empty() || self.graphs.iter().any(is_of);
         of_graph && self.status.is_none_or(|status| status == listed.status)
     }

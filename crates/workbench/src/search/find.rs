@@ -15,9 +15,9 @@ use crate::wire::{FindMoments, MomentFound, MomentReason, Problem, RunStatus, Sn
 use superstep_document::text;
 
 /// Moments of one thread that are listed.
-const MOST: usize = 20;
+const MAX_MOMENTS: usize = 20;
 /// Columns of an answer.
-const COLUMNS: usize = 20;
+const MAX_COLUMNS: usize = 20;
 
 /// A query whose expressions are compiled.
 #[derive(Clone, Debug)]
@@ -49,10 +49,10 @@ impl Query {
                 .map(|source| Condition::compile(source, place, NAMES))
                 .transpose()
         };
-        if request.columns.len() > COLUMNS {
+        if request.columns.len() > MAX_COLUMNS {
             return Err(Problem::invalid(text!(
                 "A search has at most {most} columns.",
-                most = COLUMNS
+                most = MAX_COLUMNS
             )));
         }
         let columns = request
@@ -285,7 +285,7 @@ impl ThreadSearch<'_> {
                     texts::of_tasks(writes, &mut |text| matched.see(&text));
                     if let Some(hit) = matched.hit(*place, state) {
                         found.hits.push_back(hit);
-                        if found.hits.len() > MOST {
+                        if found.hits.len() > MAX_MOMENTS {
                             found.hits.pop_front();
                             found.older += 1;
                         }

@@ -9,7 +9,7 @@ use superstep::Graph;
 use superstep::checkpoint::{ThreadStatus, ThreadSummary};
 use superstep::value::Object;
 use superstep_document::Document;
-use superstep_nodes::files::{LARGEST_GRAPH, read_text};
+use superstep_nodes::files::{MAX_GRAPH, read_text};
 
 use super::{Directory, Listed};
 use crate::base::values::initial;
@@ -95,7 +95,7 @@ impl Directory for Folder {
         };
         let mut known = self.initial.lock();
         let read = || {
-            let text = read_text(Path::new(path), LARGEST_GRAPH).ok()?;
+            let text = read_text(Path::new(path), MAX_GRAPH).ok()?;
             Some(initial(&Document::parse(&text).0))
         };
         let initial = known.entry(path.to_owned());

@@ -19,7 +19,7 @@ use crate::wire::{BrokenMoment, InvariantAt, InvariantState, Problem};
 use superstep_document::text;
 
 /// Moments of one thread that are listed.
-const MOST: usize = 1000;
+const MAX_MOMENTS: usize = 1000;
 
 /// An invariant whose expression is compiled.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl Rules {
                         if let Some(first) = found.get_mut(origin) {
                             first.checkpoints += 1;
                         }
-                    } else if self.is_in_time(&step) && found.len() < MOST {
+                    } else if self.is_in_time(&step) && found.len() < MAX_MOMENTS {
                         since.insert(step.place, found.len());
                         found.push(rule.moment(reading, &step));
                     }

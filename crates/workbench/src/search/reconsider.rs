@@ -190,7 +190,9 @@ impl Draft {
                 };
                 Ok((led, i64::from(packets).into()))
             }
-            Edge::Plain { .. } | Edge::Join { .. } => Err("The edge decides nothing.".to_owned()),
+            Edge::Plain { .. } | Edge::Join { .. } | Edge::Limit { .. } => {
+                Err("The edge decides nothing.".to_owned())
+            }
         }
     }
 }

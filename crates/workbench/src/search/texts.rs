@@ -14,9 +14,9 @@ use crate::base::values::is_appended;
 use crate::wire::MomentReason;
 
 /// Items of lists that are compared one by one; those of longer lists are compared by their places.
-const COMPARED: usize = 256;
+const MAX_COMPARED: usize = 256;
 /// Values within each other that are looked into.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// A text with its place.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl ValueWalk<'_> {
 
     /// Emits the texts of `now` that `before` does not have.
     fn added(&mut self, before: Option<&Value>, now: &Value, depth: usize) {
-        if depth > DEEPEST || before == Some(now) {
+        if depth > MAX_DEPTH || before == Some(now) {
             return;
         }
         match now {
@@ -78,7 +78,7 @@ impl ValueWalk<'_> {
                     Some(old) if is_appended(old, items) => old.len(),
                     _ => 0,
                 };
-                let by_place = items.len() > COMPARED;
+                let by_place = items.len() > MAX_COMPARED;
                 for (place, item) in items.iter().enumerate().skip(kept) {
                     let same = |old: &superstep::value::List| match by_place {
                         true => old.get(place) == Some(item),

@@ -9,9 +9,9 @@ use super::thread_history::ThreadHistory;
 use crate::wire::{Evaluated, Problem, WatchChange, WatchHistory};
 
 /// Steps that are looked at, the newest of the branch.
-const STEPS: usize = 2_000;
+const MAX_STEPS: usize = 2_000;
 /// Changes that are given.
-const CHANGES: usize = 500;
+const MAX_CHANGES: usize = 500;
 
 /// Returns whether two values would be shown alike, and thus count as one.
 fn alike(a: &Evaluated, b: &Evaluated) -> bool {
@@ -37,7 +37,7 @@ pub(super) async fn history(
     };
     let mut branch: Vec<usize> = Vec::new();
     let mut at = end;
-    while let Some(place) = at.filter(|_| branch.len() < STEPS) {
+    while let Some(place) = at.filter(|_| branch.len() < MAX_STEPS) {
         branch.push(place);
         at = past.parent(place);
     }
@@ -67,8 +67,8 @@ pub(super) async fn history(
         // A checkpoint that was removed meanwhile is passed by.
         while wanted.next_if(|(_, at)| *at < next).is_some() {}
     }
-    if changes.len() > CHANGES {
-        changes.drain(..changes.len() - CHANGES);
+    if changes.len() > MAX_CHANGES {
+        changes.drain(..changes.len() - MAX_CHANGES);
     }
     Ok(WatchHistory {
         changes,

@@ -8,10 +8,10 @@ use std::ops::Range;
 use crate::wire::SnippetPart;
 
 /// Characters of a snippet, and those of them before the first word.
-const SNIPPET: usize = 160;
-const BEFORE: usize = 40;
+const MAX_SNIPPET: usize = 160;
+const MAX_BEFORE: usize = 40;
 /// Words that are marked in a snippet.
-const MARKS: usize = 20;
+const MAX_MARKS: usize = 20;
 
 /// Words of a query: all of them are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Words {
     pub(super) fn snippet(&self, text: &str) -> Vec<SnippetPart> {
         let folded = fold(text);
         let mut marks: Vec<Range<usize>> = (self.terms.iter())
-            .flat_map(|term| places(&folded, term).take(MARKS))
+            .flat_map(|term| places(&folded, term).take(MAX_MARKS))
             .collect();
         marks.sort_by_key(|mark| (mark.start, std::cmp::Reverse(mark.end)));
         let letters = |at: usize| folded[..at].chars().count();
@@ -123,10 +123,10 @@ impl Words {
             })
             .collect();
         let first = marks.first().map_or(0, |mark| mark.start);
-        let from = first.saturating_sub(BEFORE);
-        let shown: Vec<char> = text.chars().skip(from).take(SNIPPET + 1).collect();
-        let cut = shown.len() > SNIPPET;
-        let end = from + shown.len().min(SNIPPET);
+        let from = first.saturating_sub(MAX_BEFORE);
+        let shown: Vec<char> = text.chars().skip(from).take(MAX_SNIPPET + 1).collect();
+        let cut = shown.len() > MAX_SNIPPET;
+        let end = from + shown.len().min(MAX_SNIPPET);
         let mut parts: Vec<SnippetPart> = Vec::new();
         let mut add = |range: Range<usize>, hit: bool| {
             let (start, stop) = (
@@ -253,7 +253,7 @@ mod tests {
             shown.starts_with("…x ") && shown.contains("[Needle]") && shown.ends_with('…'),
             "{shown}"
         );
-        assert!(shown.chars().count() <= SNIPPET + 4, "{shown}");
+        assert!(shown.chars().count() <= MAX_SNIPPET + 4, "{shown}");
         assert_eq!(text(&read("ß").snippet("İİİ ßa")), "İİİ [ß]a");
     }
 }

@@ -16,7 +16,7 @@ use super::questions::node_of;
 use crate::wire::{GoOnReport, KeyChange, KeyChangeKind, NodeChange, QuestionChange, Renamed, TaskChange};
 
 /// Newest checkpoints in which open nested graphs are looked for.
-const NESTED: usize = 200;
+const MAX_NESTED: usize = 200;
 
 /// The version that a checkpoint's run ran.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Stand {
         let keys = values.map(|(_, values)| values.keys().cloned().collect());
         let mut nested = BTreeMap::new();
         if !tasks.is_empty() {
-            for inner in saver.heads(&of_thread.limit(NESTED)).await? {
+            for inner in saver.heads(&of_thread.limit(MAX_NESTED)).await? {
                 // A nested checkpoint is younger than the one that it belongs to.
                 let outermost = inner.ns.split([':', '|']).next();
                 let within = |task: &OpenTask| outermost == Some(task.node.as_str());

@@ -11,11 +11,11 @@ use superstep_document::text;
 /// What the key of a tag begins with.
 const TAG: &str = "tag:";
 /// Tags of a run, and entries of its metadata, at most: each of its checkpoints holds them.
-const MOST: usize = 20;
+const MAX_LABELS: usize = 20;
 /// Letters of a tag, or of a key.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 /// Letters of a value.
-const LONGEST_VALUE: usize = 512;
+const MAX_VALUE: usize = 512;
 
 impl RunLabels {
     /// Reads them from the metadata of a checkpoint.
@@ -85,24 +85,24 @@ impl RunLabels {
 
     fn fits(&self) -> Result<(), Problem> {
         let long = |text: &str, most: usize| text.chars().nth(most).is_some();
-        if self.tags.len() > MOST || self.metadata.len() > MOST {
+        if self.tags.len() > MAX_LABELS || self.metadata.len() > MAX_LABELS {
             return Err(Problem::invalid(text!(
                 "A run has at most {most} tags and {most} entries of metadata.",
-                most = MOST
+                most = MAX_LABELS
             ))
             .remedy(text!(
                 "Every checkpoint of the run holds them. Keep larger data in the state."
             )));
         }
         let mut names = self.tags.iter().chain(self.metadata.keys());
-        if let Some(name) = names.find(|name| long(name, LONGEST_NAME) || name.contains(char::is_control)) {
+        if let Some(name) = names.find(|name| long(name, MAX_NAME) || name.contains(char::is_control)) {
             return Err(Problem::invalid(text!(
                 "{name} cannot be a tag or a key of metadata.",
                 name = format!("{name:?}")
             ))
             .remedy(text!(
                 "Use at most {most} letters, without line breaks.",
-                most = LONGEST_NAME
+                most = MAX_NAME
             )));
         }
         for (key, value) in &self.metadata {
@@ -113,12 +113,12 @@ impl RunLabels {
                 ))
                 .remedy(text!("Choose another key.")));
             }
-            if long(value, LONGEST_VALUE) {
+            if long(value, MAX_VALUE) {
                 return Err(Problem::invalid(text!(
                     "The metadata value of {key} is too long.",
                     key = format!("{key:?}")
                 ))
-                .remedy(text!("Use at most {most} letters.", most = LONGEST_VALUE)));
+                .remedy(text!("Use at most {most} letters.", most = MAX_VALUE)));
             }
         }
         Ok(())
@@ -176,9 +176,9 @@ mod tests {
 
     #[test]
     fn what_no_checkpoint_can_hold_is_refused() {
-        let long = "x".repeat(LONGEST_NAME + 1);
-        let huge = "x".repeat(LONGEST_VALUE + 1);
-        let many: Vec<String> = (0..=MOST).map(|n| n.to_string()).collect();
+        let long = "x".repeat(MAX_NAME + 1);
+        let huge = "x".repeat(MAX_VALUE + 1);
+        let many: Vec<String> = (0..=MAX_LABELS).map(|n| n.to_string()).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         for refused in [
             labels(&many, &[]),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use superstep::Value;
-use superstep::checkpoint::{CheckpointHead, Metadata, Source};
+use superstep::checkpoint::{CheckpointHead, Metadata, Source, TASK_IDS};
 use superstep::value::Object;
 use superstep_document::Document;
 
@@ -93,6 +93,15 @@ impl Origin {
         metadata
     }
 
+    /// Notes the graph in the metadata of a checkpoint that says nothing of one.
+    pub(crate) fn note_graph(&self, metadata: &mut Object) {
+        for (name, value) in self.of_graph().iter() {
+            if metadata.get(name).is_none() {
+                metadata.insert(&**name, value.clone());
+            }
+        }
+    }
+
     fn of_graph(&self) -> Object {
         [(GRAPH, self.graph.as_str()), (GRAPH_PATH, self.path.as_str())]
             .into_iter()
@@ -117,6 +126,11 @@ pub fn graph_name(head: &CheckpointHead) -> Option<&str> {
 /// Returns the path of the graph that made a checkpoint, or the id of its draft.
 pub fn graph_path(head: &CheckpointHead) -> Option<&str> {
     text(head, GRAPH_PATH)
+}
+
+/// Returns whether a checkpoint was copied from another program's thread and is of no graph here yet.
+pub fn is_copied(head: &CheckpointHead) -> bool {
+    head.metadata.user.contains_key(TASK_IDS)
 }
 
 /// Returns the id of the run that made a checkpoint.

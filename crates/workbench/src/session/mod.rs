@@ -1,6 +1,7 @@
 //! Rules of runs and edits that hold in every host, with a workbench or without one: what is written into the metadata of
 //! checkpoints, which questions wait and who may answer them, and with what a run goes on.
 
+mod asked;
 mod edit;
 mod effects;
 mod hot_edit;
@@ -8,19 +9,24 @@ mod labels;
 mod metadata;
 mod questions;
 mod start;
+mod tool_calls;
 
+pub use asked::as_question;
+pub(crate) use asked::asked;
 pub(crate) use edit::replacing;
 pub use edit::{Edit, Write};
 pub use effects::effects_after;
 pub use hot_edit::{RanOn, go_on_report, onto};
 pub use metadata::{
-    Origin, disabled_in, disabled_nodes, graph_name, graph_path, models_of, name_of, of_graph,
+    Origin, disabled_in, disabled_nodes, graph_name, graph_path, is_copied, models_of, name_of, of_graph,
     of_graph_named, pinned_nodes,
 };
 pub(crate) use metadata::{
     RECORDED_MODELS, SCRIPTED_MODELS, by, edited_keys, mark_what_if, run_id, unmark_what_if, what_if,
 };
-pub use questions::{Answers, Asking, Withdrawal, asking, node_of, not_asked, waiting, waiting_at};
+pub use questions::{
+    Answers, Asking, Withdrawal, asking, node_of, not_asked, questions_at, waiting, waiting_at,
+};
 pub use start::{Given, Start};
 
 use superstep::Interrupt;

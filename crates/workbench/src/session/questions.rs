@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use superstep::checkpoint::{
-    CheckpointAddress, ClaimRequest, InterruptId, PendingWrite, StorageError, TaskId,
+    CheckpointAddress, ClaimRequest, InterruptId, PendingWrite, StorageError, TaskId, Waiting,
 };
 use superstep::inspect::waiting_questions;
 use superstep::value::Object;
@@ -63,6 +63,23 @@ pub async fn waiting_at(
 ) -> Result<Vec<Interrupt>, StorageError> {
     let of = CheckpointAddress::new(thread.clone(), "", checkpoint.clone());
     Ok(waiting(&saver.writes_of(of).await?))
+}
+
+/// Checkpoints whose writes are read at once.
+const AT_ONCE: usize = 256;
+
+/// Reads the questions that wait at each of these checkpoints, each once.
+pub async fn questions_at(
+    saver: &dyn Checkpointer,
+    places: &[Waiting],
+) -> Result<Vec<Vec<Interrupt>>, StorageError> {
+    let mut found = Vec::with_capacity(places.len());
+    for page in places.chunks(AT_ONCE) {
+        let of = |one: &Waiting| CheckpointAddress::new(one.thread.clone(), "", one.checkpoint.clone());
+        let writes = saver.writes(&page.iter().map(of).collect::<Vec<_>>()).await?;
+        found.extend(writes.iter().map(|pending| waiting(pending)));
+    }
+    Ok(found)
 }
 
 /// The questions that a request answers.

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
+use superstep_nodes::attach::AttachTarget;
 
 use crate::base::files;
 use crate::wire::{MemorySettings, Problem, Recent, Settings};
@@ -155,7 +156,7 @@ impl Preferences {
                 path: opened.path.to_string_lossy().into_owned(),
                 name: opened.name.clone(),
                 opened_at: opened.opened_at.clone(),
-                exists: opened.path.is_file(),
+                exists: opened.path.is_file() || is_program(&opened.path),
             })
             .collect()
     }
@@ -177,6 +178,12 @@ impl Preferences {
             tracing::warn!(%problem, "the list of recent graphs was not written");
         }
     }
+}
+
+/// Returns whether a path names a graph of a LangGraph program that is there.
+fn is_program(path: &Path) -> bool {
+    let named = path.to_string_lossy();
+    AttachTarget::is_named_by(&named) && AttachTarget::find(&named, Path::new("")).is_ok()
 }
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
 use crate::wire::{
-    AppEvent, ChosenBy, Empty, Problem, StorageBackend, StorageInfo, StorageLocation, StorageTested,
-    TestStorage, UseStorage,
+    ChosenBy, Empty, Problem, SchemaList, StorageBackend, StorageInfo, StorageLocation, StorageTested,
+    TestStorage,
 };
 use superstep_document::text;
 
@@ -155,6 +155,23 @@ fn absolute(url: &str, data_dir: &Path) -> Result<String, Problem> {
     ))
 }
 
+/// A database that was opened to be used.
+#[derive(Debug)]
+pub(crate) struct ChosenDatabase {
+    opened: CurrentDatabase,
+    url: Option<String>,
+}
+
+/// Returns the address under which a database is kept as the chosen one. A server's that a LangGraph program fills is kept as
+/// that program's: without its tables it must not become one of ours the next time.
+fn kept_address(url: String, is_foreign: bool) -> String {
+    let is_server = Backend::of(&url).is_ok_and(|backend| backend == Backend::Postgres);
+    match is_foreign && is_server {
+        true => format!("{}:{url}", Backend::Langgraph.scheme()),
+        false => url,
+    }
+}
+
 impl Database {
     /// Opens what the host asks for, or else what was chosen, or else the file in the data folder.
     pub(crate) async fn open(
@@ -192,6 +209,42 @@ impl Database {
         self.changing.lock().await
     }
 
+    /// Opens another database, or the usual one, which [`use_chosen`](Self::use_chosen) then takes. To be called while
+    /// [`changing`](Self::changing) is held.
+    pub(crate) async fn open_chosen(&self, url: Option<&str>) -> Result<ChosenDatabase, Problem> {
+        let url = match url {
+            Some(url) => {
+                let url = absolute(url, &self.data_dir)?;
+                Some(blocking(move || recognized(&url)).await?)
+            }
+            None => None,
+        };
+        let target = url.clone().unwrap_or_else(|| default_url(&self.data_dir));
+        let chosen_by = match url {
+            Some(_) => ChosenBy::Settings,
+            None => ChosenBy::Default,
+        };
+        let config = self.current().config;
+        let storage = superstep_storage::open_with(&target, config.clone()).await?;
+        let is_foreign = storage.checkpointer.foreign().is_some();
+        let url = url.map(|url| kept_address(url, is_foreign));
+        let target = kept_address(target, is_foreign);
+        let opened = CurrentDatabase::of(storage, target, chosen_by, config);
+        Ok(ChosenDatabase { opened, url })
+    }
+
+    /// Keeps the choice and uses the database from now on.
+    pub(crate) fn use_chosen(&self, chosen: ChosenDatabase) -> Result<(), Problem> {
+        keep_choice(&self.data_dir, chosen.url)?;
+        *self.current.write() = chosen.opened;
+        Ok(())
+    }
+
+    /// Returns whether the program was started with a database of its own.
+    pub(crate) fn is_of_program(&self) -> bool {
+        self.current().chosen_by == ChosenBy::Program
+    }
+
     /// Opens the database in use with another store configuration, for [`take`](Self::take).
     pub(crate) async fn reopened(&self, config: StoreConfig) -> Result<Reopened, Problem> {
         let storage = match self.current().open {
@@ -220,6 +273,21 @@ impl Database {
     /// Returns the name under which the ledger knows the database in use.
     pub(crate) fn place(&self) -> String {
         shown(&self.current().url)
+    }
+
+    /// Returns whether the database in use is at this address.
+    pub(crate) fn is_at(&self, url: &str) -> bool {
+        let place = |url: &str| match path_of(url) {
+            Ok(Some(path)) => std::path::absolute(&path).unwrap_or(path).display().to_string(),
+            _ => url.to_owned(),
+        };
+        place(&self.current().url) == place(url)
+    }
+
+    /// Opens the database that is in use when nobody has chosen one: the place of threads of our own.
+    pub(crate) async fn own(&self) -> Result<Storage, Problem> {
+        let config = self.current().config;
+        Ok(superstep_storage::open_with(&default_url(&self.data_dir), config).await?)
     }
 
     fn current(&self) -> CurrentDatabase {
@@ -275,10 +343,30 @@ fn keep_choice(data_dir: &Path, url: Option<String>) -> Result<(), Problem> {
     files::write_private(&path, &text).map_err(|error| Problem::file(text!("write"), &path, &error))
 }
 
+/// Counts the threads of a database that is shown. Those of another program are not waited for until all were looked through:
+/// that goes on in the background, and `None` is the answer until it has ended once.
+async fn count_known(saver: &dyn Checkpointer) -> Result<Option<u64>, StorageError> {
+    match saver.foreign() {
+        None => saver.count_threads(&ThreadQuery::default()).await.map(Some),
+        Some(foreign) => {
+            saver.threads(&ThreadQuery::new().limit(1).soon(true)).await?;
+            Ok(foreign.known_threads())
+        }
+    }
+}
+
 impl Workbench {
     /// Returns the checkpointer that stores threads.
     pub(crate) fn saver(&self) -> Arc<dyn Checkpointer> {
         self.database.current().saver
+    }
+
+    /// Refuses what only the program can do or knows whose threads are in use, where that is another program.
+    pub(crate) fn refuse_foreign(&self) -> Result<(), Problem> {
+        match self.saver().foreign() {
+            Some(foreign) => Err(foreign.refusal().into()),
+            None => Ok(()),
+        }
     }
 
     /// Returns the store that keeps long-term memory.
@@ -288,8 +376,8 @@ impl Workbench {
 
     pub(crate) async fn storage_info(self: &Arc<Self>, _: Empty) -> Result<StorageInfo, Problem> {
         let current = self.database.current();
-        let (threads, problem) = match current.saver.count_threads(&ThreadQuery::default()).await {
-            Ok(threads) => (Some(threads), None),
+        let (threads, problem) = match count_known(&*current.saver).await {
+            Ok(threads) => (threads, None),
             Err(error) => (None, Some(current.open.as_ref().err().unwrap_or(&error).into())),
         };
         Ok(StorageInfo {
@@ -301,6 +389,7 @@ impl Workbench {
             default_url: default_url(&self.database.data_dir),
             backends: backends(),
             only_read: current.saver.foreign().is_some(),
+            attached: self.seen.attached_name(),
             threads,
             problem,
         })
@@ -342,52 +431,17 @@ impl Workbench {
         })
     }
 
-    pub(crate) async fn storage_use(self: &Arc<Self>, request: UseStorage) -> Result<StorageInfo, Problem> {
-        if self.database.current().chosen_by == ChosenBy::Program {
-            return Err(Problem::new(
-                "chosen-by-program",
-                text!("The database was chosen when the program was started, with --db."),
-            )
-            .remedy(text!("Start it without --db to choose one here.")));
-        }
-        let url = match &request.url {
-            Some(url) => {
-                let url = absolute(url, &self.database.data_dir)?;
-                Some(blocking(move || recognized(&url)).await?)
-            }
-            None => None,
+    pub(crate) async fn storage_schemas(
+        self: &Arc<Self>,
+        request: TestStorage,
+    ) -> Result<SchemaList, Problem> {
+        let url = request.url.trim();
+        let of_server = url.strip_prefix("langgraph:").unwrap_or(url);
+        let schemas = match Backend::of(of_server) {
+            Ok(Backend::Postgres) => superstep_storage::langgraph_schemas(of_server).await?,
+            _ => Vec::new(),
         };
-        let target = url
-            .clone()
-            .unwrap_or_else(|| default_url(&self.database.data_dir));
-        let chosen_by = if url.is_some() {
-            ChosenBy::Settings
-        } else {
-            ChosenBy::Default
-        };
-        let _changing = self.database.changing().await;
-        let config = self.database.current().config;
-        let storage = superstep_storage::open_with(&target, config.clone()).await?;
-        let current = CurrentDatabase::of(storage, target, chosen_by, config);
-        {
-            // Nothing begins between the look at the runs and the change.
-            let idle = self.runs.idle().filter(|_| !self.what_ifs.any()).ok_or_else(|| {
-                Problem::new(
-                    "busy",
-                    text!("A thread is running, and goes on writing to the database it began with."),
-                )
-                .remedy(text!("Wait until it stops, or stop it first."))
-            })?;
-            keep_choice(&self.database.data_dir, url)?;
-            *self.database.current.write() = current;
-            self.reembedding.stop();
-            // Graphs know the database that they were built for.
-            self.graphs.clear();
-            drop(idle);
-        }
-        self.hub.publish(AppEvent::Storage);
-        self.publish_inbox(None);
-        self.storage_info(Empty {}).await
+        Ok(SchemaList { schemas })
     }
 }
 
@@ -408,6 +462,19 @@ mod tests {
         assert_eq!(at(" memory: "), "memory:");
         assert_eq!(at("postgres://h/d"), "postgres://h/d");
         assert!(absolute("sqlite:", Path::new("/data")).is_err());
+    }
+
+    #[test]
+    fn a_server_of_a_langgraph_program_is_kept_as_that_programs() {
+        let kept = |url: &str, is_foreign| kept_address(url.to_owned(), is_foreign);
+        assert_eq!(kept("postgres://h/d", true), "langgraph:postgres://h/d");
+        for (url, is_foreign) in [
+            ("postgres://h/d", false),
+            ("langgraph:postgres://h/d", true),
+            ("langgraph:/data/a.sqlite", true),
+        ] {
+            assert_eq!(kept(url, is_foreign), url);
+        }
     }
 
     #[test]

@@ -1,7 +1,3 @@
-//! The database of threads: which one it is, what is done to it as a whole, and what is removed from it.
+//! The database of threads: which one it is, and how it is opened.
 
 pub(crate) mod database;
-pub(crate) mod maintenance;
-pub(crate) mod retention;
-mod transfer;
-mod usage;

@@ -17,10 +17,10 @@ use crate::threads::{checkpoint_view, snapshot};
 use crate::wire::{CheckpointView, KeyHistory, KeyWrite, Problem, ReadKeyHistory, ReadValue};
 
 /// Checkpoints that are looked through, from the one that is shown back.
-const LONGEST: usize = 50_000;
+const MAX_LOOKED: usize = 50_000;
 /// Writes of an answer: by default, and at most.
 const PAGE: u32 = 100;
-const LARGEST_PAGE: u32 = 500;
+const MAX_PAGE: u32 = 500;
 
 /// A step that wrote the key, with the step before it.
 struct WritingStep<'a> {
@@ -53,7 +53,7 @@ impl Workbench {
         };
         let (saver, thread) = (self.saver(), ThreadId::from(thread_id));
         let mut lineage = Lineage::from(&*saver, &thread, [newest.clone()]);
-        let (older, longer) = lineage.line(&newest, LONGEST).await?;
+        let (older, longer) = lineage.line(&newest, MAX_LOOKED).await?;
         let line: Vec<&CheckpointHead> = std::iter::once(&newest).chain(&older).collect();
         let written: Vec<WritingStep> = line
             .iter()
@@ -82,7 +82,7 @@ impl Workbench {
         let limit = if request.limit == 0 {
             PAGE
         } else {
-            request.limit.min(LARGEST_PAGE)
+            request.limit.min(MAX_PAGE)
         };
         let before = request.before.as_deref();
         let mut writes = Vec::new();

@@ -17,11 +17,11 @@ use superstep_document::text;
 /// Threads of a page when nobody says how many.
 const PAGE: usize = 200;
 /// Largest page: one more is asked for with its `next`. Nothing is reserved by a number that came from outside.
-const LARGEST_PAGE: u32 = 5000;
+const MAX_PAGE: u32 = 5000;
 
 /// Returns the number of entries of a page: the number that the caller requested, within limits, or the default.
 pub(crate) fn page_size(asked: Option<u32>, usual: usize) -> usize {
-    asked.map_or(usual, |asked| asked.clamp(1, LARGEST_PAGE) as usize)
+    asked.map_or(usual, |asked| asked.clamp(1, MAX_PAGE) as usize)
 }
 
 /// Threads that are sifted at once.
@@ -35,12 +35,19 @@ struct ThreadFilter {
     stored: Option<ThreadStatus>,
     status: Option<RunStatus>,
     needle: String,
+    /// Of threads of another program only those of this graph, where several were seen.
+    seen: Option<String>,
 }
 
 impl ThreadFilter {
     /// Returns whether storage alone cannot decide which threads belong in the list.
     fn sifts(&self) -> bool {
-        !self.needle.is_empty() || (self.status.is_some() && self.stored.is_none())
+        !self.needle.is_empty() || self.seen.is_some() || (self.status.is_some() && self.stored.is_none())
+    }
+
+    /// Returns whether counting all threads would read each of them for nothing but the number.
+    fn is_costly_to_count(&self) -> bool {
+        self.seen.is_some() && self.needle.is_empty() && self.status.is_none()
     }
 
     fn matches(&self, view: &ThreadView) -> bool {
@@ -74,8 +81,12 @@ pub(crate) fn place(text: &str) -> Result<ThreadPlace, Problem> {
 }
 
 impl Workbench {
-    /// Returns the keys that an open document is known by in threads.
+    /// Returns the keys that an open document is known by in threads; none where the threads are another program's, which are
+    /// looked through beside any graph.
     pub(crate) fn keys_of_graph(&self, graph_id: &str) -> Result<Vec<String>, Problem> {
+        if self.saver().foreign().is_some() {
+            return Ok(Vec::new());
+        }
         let key = self.document(graph_id)?.key();
         let mut keys = self.ledger.drafts_of(&key)?;
         // A draft that was saved keeps the id that its first threads know it by.
@@ -118,7 +129,16 @@ impl Workbench {
             stored,
             status: request.status,
             needle,
+            seen: None,
         })
+    }
+
+    /// Returns the graph that the threads of a list must be of, where several were seen in the database and it is one of them.
+    async fn only_seen(&self, graph_id: Option<&str>) -> Result<Option<String>, Problem> {
+        let seen = self.seen().await?;
+        let several = seen.filter(|seen| seen.graphs.len() > 1);
+        let of = several.and_then(|seen| seen.graph(graph_id?).map(|graph| graph.id.clone()));
+        Ok(of)
     }
 
     /// Reads the next threads in the order of storage, whichever filter they fit.
@@ -134,7 +154,8 @@ impl Workbench {
                 .status(wanted.stored)
                 .filter(filter.clone())
                 .after(after.cloned())
-                .limit(limit);
+                .limit(limit)
+                .soon(true);
             let page = self.saver().threads(&query).await;
             found.extend(page?);
         }
@@ -146,6 +167,12 @@ impl Workbench {
     }
 
     async fn count(&self, wanted: &ThreadFilter) -> Result<u64, Problem> {
+        let is_all = wanted.stored.is_none() && wanted.filters.iter().all(Object::is_empty);
+        if let Some(foreign) = self.saver().foreign().filter(|_| is_all)
+            && let Some(known) = foreign.known_threads()
+        {
+            return Ok(known);
+        }
         let mut count = 0;
         for filter in &wanted.filters {
             let query = ThreadQuery::new().status(wanted.stored).filter(filter.clone());
@@ -164,7 +191,10 @@ impl Workbench {
     }
 
     pub(crate) async fn thread_list(self: &Arc<Self>, request: ListThreads) -> Result<ThreadList, Problem> {
-        let wanted = self.wanted(&request)?;
+        let wanted = ThreadFilter {
+            seen: self.only_seen(request.graph_id.as_deref()).await?,
+            ..self.wanted(&request)?
+        };
         let limit = page_size((request.limit > 0).then_some(request.limit), PAGE);
         let first = request.after.is_none();
         let mut after = request.after.as_deref().map(place).transpose()?;
@@ -183,11 +213,12 @@ impl Workbench {
                 limit.saturating_add(1)
             };
             let page = self.summaries(&wanted, after.as_ref(), size).await?;
+            let sorting = first && self.is_sorting();
             let known = self.known(&page).await?;
             for summary in &page {
                 let id = summary.thread.as_str();
                 let view = self.thread_view(summary, known.rows.get(id), &known.runs.of(id))?;
-                if !wanted.matches(&view) {
+                if !wanted.matches(&view) || !self.is_of(id, wanted.seen.as_deref()).await? {
                     continue;
                 }
                 total += u64::from(wanted.sifts());
@@ -200,14 +231,26 @@ impl Workbench {
                         }
                     };
                     self.name_asking(&mut view).await?;
+                    self.name_seen(&mut view).await?;
                     threads.push(view);
                     next = Some(summary.place());
-                } else if !wanted.sifts() || !first {
+                } else if sorting {
+                    break;
+                } else if !wanted.sifts() || !first || wanted.is_costly_to_count() {
                     // One more than the page holds: there is a next one.
                     return self.page(&wanted, first, total, threads, next).await;
                 }
             }
             after = page.last().map(ThreadSummary::place);
+            // What follows the first in the order of ids is in another order.
+            if sorting {
+                return Ok(ThreadList {
+                    threads,
+                    total: None,
+                    next: None,
+                    sorting,
+                });
+            }
             if page.len() < size {
                 break;
             }
@@ -226,6 +269,8 @@ impl Workbench {
         next: Option<ThreadPlace>,
     ) -> Result<ThreadList, Problem> {
         let total = match first {
+            // How many there are of one graph is known when all are shown.
+            true if wanted.is_costly_to_count() && next.is_some() => None,
             true if wanted.sifts() => Some(counted),
             true => Some(counted + self.count(wanted).await?),
             false => None,
@@ -234,7 +279,15 @@ impl Workbench {
             threads,
             total: total.map(|total| u32::try_from(total).unwrap_or(u32::MAX)),
             next: next.as_ref().map(place_text),
+            sorting: false,
         })
+    }
+
+    /// Returns whether threads of another program are looked through for the first time: which are the newest is not known.
+    fn is_sorting(&self) -> bool {
+        let saver = self.saver();
+        let foreign = saver.foreign();
+        foreign.is_some_and(|foreign| foreign.known_threads().is_none())
     }
 
     /// Returns running threads that have stored nothing yet.

@@ -9,6 +9,7 @@ pub(crate) mod nested;
 pub(crate) mod paths;
 mod pins;
 pub(crate) mod provenance;
+mod questions;
 mod route;
 pub(crate) mod snapshot;
 pub(crate) mod status;
@@ -22,24 +23,27 @@ pub use align::common;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use superstep::checkpoint::{Checkpoint, CheckpointHead, ListQuery, Source};
+use superstep::checkpoint::{Checkpoint, CheckpointHead, ListQuery, Source, reserved};
 use superstep::value::Object;
-use superstep::{CheckpointId, ThreadId, Value};
+use superstep::{CheckpointId, Value};
 
 use crate::Workbench;
 use crate::base::problem::no_thread;
 use crate::ledger::{Bookmark, RunRow, ThreadRow};
+use crate::models::chosen;
 use crate::session;
 use crate::threads::listing::page_size;
 use crate::wire::{
-    AppEvent, CheckpointList, CheckpointView, DeleteThread, Empty, ListCheckpoints, Problem, RenameThread,
-    RunStatus, ThreadRef, ThreadView,
+    AppEvent, CheckpointList, CheckpointView, ListCheckpoints, Problem, RenameThread, RunModels, RunStatus,
+    ThreadRef, ThreadView,
 };
 use superstep_document::text;
 
-/// Returns whether a name is a node's name or a state key, and not that of an engine channel.
+/// Returns whether a name is a node's name or a state key, and not that of an engine channel. What an entry point returned, and
+/// what its next run is given, are shown as keys.
 pub(crate) fn is_state_key(name: &str) -> bool {
-    !name.starts_with("__") && !name.starts_with("branch:") && !name.starts_with("join:")
+    let is_shown = [reserved::END, reserved::PREVIOUS].contains(&name);
+    (is_shown || !name.starts_with("__")) && !name.starts_with("branch:") && !name.starts_with("join:")
 }
 
 /// Returns the state keys of a checkpoint as they are stored, which is all that can be shown when the graph is gone.
@@ -103,6 +107,16 @@ fn with_bookmark(view: CheckpointView, marked: Option<&HashMap<String, Bookmark>
 }
 
 impl Workbench {
+    /// Returns which models answered on the way to a checkpoint, or to the newest one.
+    pub(crate) async fn models_of(
+        &self,
+        thread_id: &str,
+        checkpoint_id: Option<&str>,
+    ) -> Result<RunModels, Problem> {
+        let heads = self.heads(thread_id, checkpoint_id, Some(1)).await?;
+        Ok(heads.first().and_then(chosen).unwrap_or_default())
+    }
+
     /// Reads checkpoint heads without values, the newest first.
     pub(crate) async fn heads(
         &self,
@@ -174,28 +188,6 @@ impl Workbench {
         self.ledger.rename(&row, &self.database.place())?;
         self.publish_thread(&request.thread_id).await;
         self.thread(&request.thread_id).await
-    }
-
-    pub(crate) async fn thread_delete(self: &Arc<Self>, request: DeleteThread) -> Result<Empty, Problem> {
-        let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
-        // Says so when there is no such thread.
-        self.thread(&request.thread_id).await?;
-        // What rows still store would bring the thread back.
-        self.stop_what_ifs(&request.thread_id).await;
-        let by = self.claim(&request.thread_id, request.take_over).await;
-        superstep::checkpoint::delete_thread(
-            &*self.saver(),
-            &ThreadId::from(request.thread_id.as_str()),
-            &by,
-        )
-        .await?;
-        self.forget_thread(&request.thread_id)?;
-        self.indexing.note_removed();
-        self.publish_inbox(Some(&request.thread_id));
-        self.hub.publish(AppEvent::ThreadDeleted {
-            thread_id: request.thread_id,
-        });
-        Ok(Empty {})
     }
 
     /// Forgets what is kept of a thread beside its checkpoints, which are gone.

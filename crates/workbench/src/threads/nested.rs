@@ -10,6 +10,7 @@ use superstep::{CheckpointId, StateSnapshot, Value};
 use crate::Workbench;
 use crate::base::{blocking, values};
 use crate::documents::graphs::Built;
+use crate::documents::seen::nodes_around;
 use crate::threads::checkpoint_view;
 use crate::threads::provenance::records;
 use crate::threads::tasks::{TasksOf, task_view};
@@ -54,15 +55,6 @@ fn step(
     })
 }
 
-/// Returns the nodes around the graph of a namespace, the outermost first.
-fn nodes_around(ns: &str) -> Vec<String> {
-    let is_count = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    let parts = ns.split('|').filter(|part| !is_count(part));
-    parts
-        .map(|part| part.split(':').next().unwrap_or(part).to_owned())
-        .collect()
-}
-
 impl Workbench {
     /// Reads the wires of a nested graph, as its file is now; none where it cannot be read.
     async fn wires_within(self: &Arc<Self>, built: &Arc<Built>, ns: &str) -> Result<Wires, Problem> {
@@ -79,14 +71,15 @@ impl Workbench {
     }
 
     pub(crate) async fn thread_within(self: &Arc<Self>, request: ReadWithin) -> Result<WithinView, Problem> {
-        let Some(built) = self.reading_graph(&request.thread_id).await? else {
+        let (built, saver) = (self.reading_graph(&request.thread_id).await?, self.saver());
+        if built.is_none() && saver.foreign().is_none() {
             return Err(Problem::not_found(text!(
                 "The graph of the thread is gone, so its nested graphs cannot be read."
             ))
             .remedy(text!(
                 "Open the graph that the thread ran with, or put its file back."
             )));
-        };
+        }
         let limit = match request.limit {
             0 => STEPS,
             limit => limit,
@@ -95,10 +88,16 @@ impl Workbench {
             .ns(request.ns.as_str())
             .before(request.before.as_deref().map(CheckpointId::from))
             .limit(limit + 1);
-        let history = built
-            .graph
-            .get_state_history(&request.thread_id.as_str().into(), &query)
-            .await?;
+        let history = match &built {
+            Some(built) => {
+                let thread = request.thread_id.as_str().into();
+                built.graph.get_state_history(&thread, &query).await?
+            }
+            None => {
+                let query = query.thread(request.thread_id.as_str());
+                saver.foreign_history(&query).await?
+            }
+        };
         let tasks = history.iter().take(limit).flat_map(|state| &state.tasks);
         let ids: Vec<&str> = tasks.map(|task| task.id.as_str()).collect();
         let attempts = self.ledger.attempts(&request.thread_id, &ids)?;
@@ -114,7 +113,13 @@ impl Workbench {
             .collect();
         let writes = self.saver().writes(&addresses).await?;
         let records = records(&writes.concat());
-        let wires = self.wires_within(&built, &request.ns).await?;
+        let wires = match &built {
+            Some(built) => self.wires_within(built, &request.ns).await?,
+            None => {
+                let within = nodes_around(&request.ns);
+                self.seen_wires(&request.thread_id, &within).await?
+            }
+        };
         Ok(WithinView {
             more: history.len() > limit,
             steps: history

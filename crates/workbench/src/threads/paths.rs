@@ -10,7 +10,7 @@ use crate::threads::align::common;
 use crate::wire::{NodeCount, PathComparison, PathStep, PathStretch};
 
 /// Steps of a way that are compared, the newest ones.
-const MOST: usize = 2_000;
+const MAX_STEPS: usize = 2_000;
 
 /// A checkpoint of a thread, to which a path leads.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ async fn path(
             is_cut: false,
         });
     }
-    let (line, more) = lineage.line(head, MOST).await?;
+    let (line, more) = lineage.line(head, MAX_STEPS).await?;
     let (mut steps, mut child) = (Vec::new(), head);
     for parent in &line {
         steps.push(step(child, Some(parent)));

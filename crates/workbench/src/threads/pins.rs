@@ -16,7 +16,7 @@ use crate::wire::{AppEvent, Json, PinnedTask, Pins, Problem, ReadPins, SetPin};
 use superstep_document::text;
 
 /// Bytes of JSON of a pinned output.
-const LARGEST: usize = 4 * 1024 * 1024;
+const MAX_PIN: usize = 4 * 1024 * 1024;
 
 fn shown(graph: String, pins: BTreeMap<String, Json>) -> Pins {
     let view = |(node, output)| (node, values::view(&Value::from(output)));
@@ -84,7 +84,7 @@ impl Workbench {
                         .remedy(text!("Give an object such as {\"key\": value}.")),
                 );
             }
-            if output.to_string().len() > LARGEST {
+            if output.to_string().len() > MAX_PIN {
                 return Err(Problem::invalid(text!("The output is too large to be pinned."))
                     .remedy(text!("Pin the output of a node that writes less.")));
             }

@@ -22,7 +22,7 @@ use superstep_document::text;
 
 /// Writes of an answer: by default, and at most.
 const WRITES: u32 = 25;
-const MOST_WRITES: u32 = 500;
+const MAX_WRITES: u32 = 500;
 
 fn texts(names: &[superstep::Name]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
@@ -190,21 +190,25 @@ impl Workbench {
         self: &Arc<Self>,
         request: ReadProvenance,
     ) -> Result<ProvenanceView, Problem> {
-        let Some(built) = self.reading_graph(&request.thread_id).await? else {
+        let (built, saver) = (self.reading_graph(&request.thread_id).await?, self.saver());
+        if built.is_none() && saver.foreign().is_none() {
             return Err(Problem::not_found(text!(
                 "The graph of the thread is gone, so it is not known which task wrote what."
             ))
             .remedy(text!(
                 "Open the graph that the thread ran with, or put its file back."
             )));
-        };
+        }
         let limit = match request.limit {
             0 => WRITES,
-            limit => limit.min(MOST_WRITES),
+            limit => limit.min(MAX_WRITES),
         } as usize;
         let at = StateRef::live(request.thread_id.as_str())
             .checkpoint(request.checkpoint_id.as_deref().map(CheckpointId::from));
-        let found = built.graph.provenance(&at, &request.pointer, limit).await?;
+        let found = match &built {
+            Some(built) => built.graph.provenance(&at, &request.pointer, limit).await?,
+            None => saver.foreign_provenance(&at, &request.pointer, limit).await?,
+        };
         Ok(ProvenanceView {
             writes: found.writes.iter().map(Into::into).collect(),
             more: found.more,

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use superstep::Value;
-use superstep::checkpoint::{CheckpointHead, Source};
+use superstep::checkpoint::{CheckpointHead, Source, VISITS};
 use superstep::inspect::TaskSnapshot;
-use superstep_document::{END, START};
+use superstep_document::START;
 
 use crate::ledger::TaskRow;
 use crate::threads::ways::Wires;
@@ -52,16 +52,21 @@ impl Route {
     }
 }
 
-/// Returns where a node that ended without a result led instead of along its edges.
-fn failed_to<'a>(
-    wires: &'a Wires,
+/// Returns the ways of a node that ended without a result and led on instead of along its edges. `child` is the
+/// checkpoint that was made of it.
+fn failed_to(
+    wires: &Wires,
     node: &str,
     rows: Option<&Vec<TaskRow>>,
-    next: &[superstep::Name],
-) -> Option<&'a str> {
+    child: &CheckpointHead,
+) -> Vec<TakenWay> {
     let failed = rows.is_some_and(|rows| rows.iter().any(|row| !row.finished && row.node == node));
-    let to = wires.on_error(node).filter(|_| failed)?;
-    (to == END || next.iter().any(|name| **name == *to)).then_some(to)
+    if !failed {
+        return Vec::new();
+    }
+    let counts = child.metadata.user.get(VISITS).and_then(Value::as_object);
+    let visits = counts.and_then(|counts| counts.get(node)?.as_u64());
+    wires.instead(node, visits, |to| child.next.iter().any(|name| **name == *to))
 }
 
 /// Returns where a source led, derived from what ran next: exact unless two sources of one step lead to the same
@@ -120,12 +125,14 @@ pub(super) fn route(
                             let row = noted.swap_remove(index);
                             route.finished(wires, node, &row.targets, row.ways.as_ref());
                         }
-                        None => match failed_to(wires, node, rows, &child.next) {
-                            Some(to) => {
-                                route.ran(node, true);
-                                route.took(node, [Wires::way_of_error(node, to)]);
+                        None => match failed_to(wires, node, rows, child) {
+                            ways if ways.is_empty() => {
+                                route.finished(wires, node, &led(wires, node, &child.next), None);
                             }
-                            None => route.finished(wires, node, &led(wires, node, &child.next), None),
+                            ways => {
+                                route.ran(node, true);
+                                route.took(node, ways);
+                            }
                         },
                     }
                 }

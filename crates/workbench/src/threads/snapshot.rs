@@ -3,12 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use superstep::checkpoint::{CheckpointHead, GraphVersion, Source};
-use superstep::inspect::Lineage;
-use superstep::inspect::{TaskSnapshot, waiting_questions};
+use superstep::checkpoint::{CheckpointHead, GraphVersion, ListQuery, Source};
+use superstep::inspect::{ForeignWork, Lineage, TaskSnapshot, waiting_questions};
 use superstep::run::StateRef;
 use superstep::value::Object;
-use superstep::{CheckpointId, StateSnapshot, ThreadId, Value};
+use superstep::{CheckpointId, Checkpointer, StateSnapshot, ThreadId, Value};
 use superstep_document::Document;
 
 use crate::Workbench;
@@ -21,7 +20,7 @@ use crate::session::RanOn;
 use crate::threads::compare::compare;
 use crate::threads::paths::{PathEnd, paths};
 use crate::threads::provenance::records;
-use crate::threads::route::route;
+use crate::threads::route::{Route, route};
 use crate::threads::tasks::{TasksOf, task_view};
 use crate::threads::ways::Wires;
 use crate::threads::{is_state_key, stored_state};
@@ -109,9 +108,71 @@ struct Moment<'a> {
 }
 
 /// Super-steps that are counted on the way to a checkpoint.
-const COUNTED: usize = 2_000;
+const MAX_COUNTED: usize = 2_000;
+
+/// Returns how often nodes ran and ways were taken. Threads of another program are shown on any graph, by the names of its
+/// nodes, so their ways are not told apart further.
+fn counts(route: Route, foreign: bool) -> (Vec<NodeCount>, Vec<EdgeCount>) {
+    let visits = route.visits.into_iter().map(|(node, visits)| NodeCount {
+        node,
+        runs: visits.runs,
+        rerouted: visits.rerouted == Some(true),
+    });
+    let taken = route.taken.into_iter().map(|((from, to, way), times)| EdgeCount {
+        from,
+        to,
+        way: way.filter(|_| !foreign),
+        times,
+    });
+    (visits.collect(), taken.collect())
+}
+
+/// Steps of another program of which it is read where their tasks led; what ran next tells it of those before.
+const MAX_LED: usize = 500;
+
+/// Returns the finished tasks of the steps before a checkpoint of another program, with the nodes that each led to.
+async fn rows_of_foreign(
+    saver: &dyn Checkpointer,
+    thread: &ThreadId,
+    head: &CheckpointHead,
+) -> Result<HashMap<String, Vec<TaskRow>>, Problem> {
+    let query = ListQuery::new()
+        .thread(thread.clone())
+        .ns("")
+        .before(Some(head.id.clone()))
+        .limit(MAX_LED);
+    let mut rows: HashMap<String, Vec<TaskRow>> = HashMap::new();
+    for step in saver.foreign_steps(&query).await? {
+        let done = step.work.iter().filter(|work| work.finished && !work.marked);
+        let row = |work: &ForeignWork| TaskRow {
+            checkpoint_id: step.head.id.to_string(),
+            task_id: work.task.to_string(),
+            node: work.node.to_string(),
+            millis: 0,
+            finished: true,
+            targets: (work.ways.iter())
+                .flat_map(|way| vec![way.to.to_string(); way.packets.max(1) as usize])
+                .collect(),
+            ways: None,
+            status: None,
+            questions: Vec::new(),
+            at: String::new(),
+        };
+        rows.insert(step.head.id.to_string(), done.map(row).collect());
+    }
+    Ok(rows)
+}
 
 impl Workbench {
+    /// Returns the wires of a thread's graph, or of one within these nodes, as far as threads of another program show it; none
+    /// where the threads are ours.
+    pub(super) async fn seen_wires(&self, thread_id: &str, within: &[String]) -> Result<Wires, Problem> {
+        let found = self.seen_of(thread_id).await?;
+        let graph = found.as_ref().and_then(|(seen, place)| seen.graphs.get(*place));
+        let document = graph.and_then(|graph| graph.document(within));
+        Ok(document.map(Wires::of).unwrap_or_default())
+    }
+
     /// Reads a checkpoint of a thread, which must exist.
     pub(crate) async fn head(&self, thread_id: &str, id: &str) -> Result<CheckpointHead, Problem> {
         let heads = self.heads(thread_id, Some(id), Some(1)).await?;
@@ -169,6 +230,10 @@ impl Workbench {
         self: &Arc<Self>,
         thread_id: &str,
     ) -> Result<Option<Arc<Built>>, Problem> {
+        // What another program's graph does is not known, whatever its threads note.
+        if self.saver().foreign().is_some() {
+            return Ok(None);
+        }
         let Ok(key) = self.key_of_thread(thread_id).await else {
             return Ok(None);
         };
@@ -214,14 +279,15 @@ impl Workbench {
         let built = self.reading_graph(thread_id).await?;
         // The finished tasks of the open step come with the newest state, as a graph reads it. While a run goes on that may
         // be of a newer checkpoint by now: then all that is shown is of that one.
-        let id = (!live || built.is_none()).then(|| head.id.as_str());
+        let (saver, thread) = (self.saver(), ThreadId::from(thread_id));
+        let foreign = saver.foreign().is_some();
+        let id = (!live || (built.is_none() && !foreign)).then(|| head.id.as_str());
         let now = self.shown(built.as_ref(), thread_id, id).await?;
         if let Some(read) = now.head.clone() {
             head = read;
         }
-        let (saver, thread) = (self.saver(), ThreadId::from(thread_id));
         let mut lineage = Lineage::from(&*saver, &thread, [head.clone()]);
-        let (line, longer) = lineage.line(&head, COUNTED).await?;
+        let (line, longer) = lineage.line(&head, MAX_COUNTED).await?;
         let before = match line.first() {
             Some(parent) => Some(
                 self.shown(built.as_ref(), thread_id, Some(parent.id.as_str()))
@@ -231,10 +297,10 @@ impl Workbench {
         };
         let oldest = line.last().unwrap_or(&head).id.as_str();
         let timings = self.ledger.tasks(thread_id, oldest, head.id.as_str())?;
-        let wires = built
-            .as_ref()
-            .map(|built| Wires::of(&built.source.document))
-            .unwrap_or_default();
+        let wires = match &built {
+            Some(built) => Wires::of(&built.source.document),
+            None => self.seen_wires(thread_id, &[]).await?,
+        };
         let moment = Moment {
             thread_id,
             head: &head,
@@ -248,7 +314,14 @@ impl Workbench {
         };
         let (tasks, previous_tasks) = self.tasks_at(&moment).await?;
         let open: &[TaskSnapshot] = if live { &now.tasks } else { &[] };
-        let route = route(&line, &head, &wires, &timings, open);
+        let route = match foreign {
+            true => {
+                let led = rows_of_foreign(&*saver, &thread, &head).await?;
+                route(&line, &head, &wires, &led, open)
+            }
+            false => route(&line, &head, &wires, &timings, open),
+        };
+        let (visits, taken) = counts(route, foreign);
         Ok(SnapshotView {
             thread_id: thread_id.to_owned(),
             keys: keys(&head, built.as_deref(), &now, before.as_ref(), live),
@@ -257,21 +330,9 @@ impl Workbench {
             next: now.next,
             tasks,
             previous_tasks,
-            visits: route
-                .visits
-                .into_iter()
-                .map(|(node, visits)| NodeCount {
-                    node,
-                    runs: visits.runs,
-                    rerouted: visits.rerouted == Some(true),
-                })
-                .collect(),
-            taken: route
-                .taken
-                .into_iter()
-                .map(|((from, to, way), times)| EdgeCount { from, to, way, times })
-                .collect(),
-            counted: longer.then_some(COUNTED as u32),
+            visits,
+            taken,
+            counted: longer.then_some(MAX_COUNTED as u32),
         })
     }
 

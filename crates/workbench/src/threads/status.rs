@@ -2,18 +2,25 @@
 
 use std::collections::HashMap;
 
-use superstep::checkpoint::{CheckpointHead, ListQuery, ThreadSummary};
+use superstep::checkpoint::{CheckpointHead, ListQuery, StorageError, ThreadSummary};
 use superstep::inspect::waiting_questions;
 use superstep::value::Object;
 use superstep::{START, Value};
+use superstep_storage::CLASS;
 
 use crate::Workbench;
 use crate::base::problem::no_thread;
-use crate::base::values::{TITLE, first_text};
+use crate::base::values::{MAX_TITLE, first_text};
 use crate::ledger::{RunRow, ThreadRow};
 use crate::models::chosen;
 use crate::session::{self, node_of};
 use crate::wire::{Problem, RunLabels, RunStatus, ThreadView};
+
+/// Returns whether a value of another program is shown as one that cannot be read.
+fn is_closed(value: &Value) -> bool {
+    let class = value.get(CLASS).and_then(Value::as_str);
+    class.is_some_and(|class| ["encrypted", "unreadable", "pickled"].contains(&class))
+}
 
 /// The runs of some threads.
 #[derive(Debug, Default)]
@@ -70,12 +77,17 @@ impl Workbench {
         if head.interrupted > 0 {
             return RunStatus::Asking;
         }
-        if head.failed > 0 {
-            return RunStatus::Failed;
-        }
         // How a run ended says nothing about what was stored after it: an edit, or a run that the ledger of another data
         // folder holds.
         let newest = last.filter(|last| last.ended_at.as_ref().is_none_or(|ended| *ended > head.ts));
+        if head.failed > 0 {
+            // LangGraph stores that a task was stopped as its error.
+            let stopped = newest.is_some_and(|last| last.status == RunStatus::Stopped);
+            return match stopped && self.saver().foreign().is_some() {
+                true => RunStatus::Stopped,
+                false => RunStatus::Failed,
+            };
+        }
         match newest.map(|last| last.status) {
             _ if head.next.is_empty() => RunStatus::Done,
             Some(RunStatus::Failed) => RunStatus::Failed,
@@ -124,6 +136,29 @@ impl Workbench {
             created_at: summary.created.clone(),
             updated_at: ended.unwrap_or(&head.ts).clone(),
         })
+    }
+
+    /// Returns the name and the id of the graph of a thread that another program makes, as it was seen.
+    pub(crate) async fn seen_as(&self, thread: &str) -> Result<Option<(String, String)>, Problem> {
+        let found = self.seen_of(thread).await?;
+        let graph = found.as_ref().and_then(|(seen, place)| seen.graphs.get(*place));
+        Ok(graph.map(|graph| (graph.name.clone(), graph.id.clone())))
+    }
+
+    /// Names the graph of a thread that another program makes.
+    pub(crate) async fn name_seen(&self, view: &mut ThreadView) -> Result<(), Problem> {
+        if let Some((name, id)) = self.seen_as(&view.thread_id).await? {
+            view.graph_name = name;
+            view.graph_path = Some(id);
+        }
+        Ok(())
+    }
+
+    /// Returns whether a thread is of a graph that was seen; of `None` all are.
+    pub(crate) async fn is_of(&self, thread: &str, graph: Option<&str>) -> Result<bool, Problem> {
+        let Some(wanted) = graph else { return Ok(true) };
+        let found = self.seen_as(thread).await?;
+        Ok(found.is_some_and(|(_, id)| id == wanted))
     }
 
     /// Sets `next` of a thread that asks to the nodes that ask; nodes that finished in the same step do not run again.
@@ -192,14 +227,26 @@ impl Workbench {
             .filter(began)
             .limit(1);
         let first = self.saver().heads(&query).await?;
-        let mut title = None;
+        let (mut title, mut is_read) = (None, true);
         if let Some(first) = first.first() {
             let keys = [START.into()];
             let input = self
                 .saver()
                 .values(&summary.thread, "", Some(&first.id), &keys)
                 .await;
-            title = input?.and_then(|values| values.get(START).and_then(|input| first_text(input, TITLE)));
+            let input = match input {
+                Ok(values) => values.and_then(|values| values.get(START).cloned()),
+                // What cannot be read is no reason to show no list.
+                Err(StorageError::Corrupt { .. }) => {
+                    is_read = false;
+                    None
+                }
+                Err(error) => return Err(error.into()),
+            };
+            is_read &= !input.as_ref().is_some_and(is_closed);
+            title = input
+                .filter(|_| is_read)
+                .and_then(|input| first_text(&input, MAX_TITLE));
         }
         let row = ThreadRow {
             thread_id: id.to_owned(),
@@ -208,7 +255,10 @@ impl Workbench {
             graph_key: session::graph_path(&summary.head).unwrap_or_default().to_owned(),
             created_at: summary.created.clone(),
         };
-        self.ledger.thread_began(&row, &self.database.place())?;
+        // With another key its title may be read.
+        if is_read {
+            self.ledger.thread_began(&row, &self.database.place())?;
+        }
         Ok(row)
     }
 
@@ -226,6 +276,7 @@ impl Workbench {
                 };
                 let mut view = self.thread_view(&summary, Some(&row), &known)?;
                 self.name_asking(&mut view).await?;
+                self.name_seen(&mut view).await?;
                 Ok(view)
             }
             // What was stored once and is not there any more was deleted by another program.

@@ -17,7 +17,7 @@ use crate::wire::{
 use superstep_document::text;
 
 /// Emitted values of an answer.
-const MOST_EMITTED: usize = 1_000;
+const MAX_EMITTED: usize = 1_000;
 
 /// Returns whether the task received a packet instead of the state.
 pub(crate) fn is_packet(task: &TaskSnapshot) -> bool {
@@ -115,24 +115,26 @@ pub fn task_work(
 
 impl Workbench {
     pub(crate) async fn thread_task(self: &Arc<Self>, request: ReadTask) -> Result<TaskDetail, Problem> {
-        let Some(built) = self.reading_graph(&request.thread_id).await? else {
+        let (built, saver) = (self.reading_graph(&request.thread_id).await?, self.saver());
+        if built.is_none() && saver.foreign().is_none() {
             return Err(Problem::not_found(text!(
                 "The graph of the thread is gone, so it is not known what the task was given."
             ))
             .remedy(text!(
                 "Open the graph that the thread ran with, or put its file back."
             )));
-        };
+        }
         let ns = request.ns.clone().unwrap_or_default();
         let at = StateRef::live(request.thread_id.as_str())
             .checkpoint(Some(CheckpointId::from(request.checkpoint_id.as_str())))
             .within(ns.as_str());
-        let state = built.graph.get_state(&at).await?;
-        let Some(task) = state
-            .tasks
-            .iter()
-            .find(|task| task.id.as_str() == request.task_id)
-        else {
+        let tasks = match &built {
+            Some(built) => built.graph.get_state(&at).await?.tasks,
+            None => (saver.foreign_state(&at).await?)
+                .map(|state| state.tasks)
+                .unwrap_or_default(),
+        };
+        let Some(task) = tasks.iter().find(|task| task.id.as_str() == request.task_id) else {
             return Err(Problem::not_found(text!(
                 "The checkpoint has no task {task_id}.",
                 task_id = &request.task_id
@@ -166,11 +168,11 @@ impl Workbench {
                 _ => None,
             })
             .collect();
-        let beyond = emitted.len().saturating_sub(MOST_EMITTED);
+        let beyond = emitted.len().saturating_sub(MAX_EMITTED);
         emitted.drain(..beyond);
-        let specs = ns.is_empty().then(|| built.source.document.nodes());
-        let policy = specs
-            .and_then(|mut nodes| nodes.find(|(id, _)| *id == &*task.name))
+        let outer = built.as_ref().filter(|_| ns.is_empty());
+        let policy = outer
+            .and_then(|built| built.source.document.nodes().find(|(id, _)| *id == &*task.name))
             .map(|(_, spec)| spec.policy);
         Ok(TaskDetail {
             input: input(task),

@@ -13,7 +13,7 @@ use crate::Workbench;
 use crate::wire::{EdgeNotTaken, JoinArrival, JoinWait, Problem, ReadVisits, Visit, VisitsView};
 
 /// Super-steps that are looked through.
-const COUNTED: usize = 5_000;
+const MAX_COUNTED: usize = 5_000;
 
 fn visit(head: &CheckpointHead) -> Visit {
     Visit {
@@ -176,7 +176,7 @@ impl Line {
         at: &CheckpointId,
     ) -> Result<Self, Problem> {
         let mut lineage = Lineage::from(saver, thread, [tip.clone()]);
-        let (older, is_cut) = lineage.line(tip, COUNTED).await?;
+        let (older, is_cut) = lineage.line(tip, MAX_COUNTED).await?;
         let heads: Vec<CheckpointHead> = [tip.clone()].into_iter().chain(older).collect();
         let moment = match heads.iter().find(|head| head.id == *at) {
             Some(head) => Some(head.clone()),
@@ -191,7 +191,7 @@ impl Line {
 
     fn visits(&self, node: &str, at: &CheckpointId) -> VisitsView {
         VisitsView {
-            counted: self.is_cut.then_some(COUNTED as u32),
+            counted: self.is_cut.then_some(MAX_COUNTED as u32),
             ..visits(&self.heads, node, at)
         }
     }

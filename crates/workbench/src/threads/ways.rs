@@ -34,6 +34,16 @@ pub(crate) struct Wires {
     leaving: HashMap<String, Vec<Leaving>>,
     /// Where a node leads when it has failed.
     on_error: HashMap<String, String>,
+    /// Where a node leads when it was visited as often as it may be.
+    at_limit: HashMap<String, LimitWays>,
+}
+
+/// The ways that are taken in place of a node's work.
+#[derive(Debug, Default)]
+struct LimitWays {
+    /// The most visits with work.
+    most: u64,
+    wires: Vec<Wire>,
 }
 
 /// Returns the id of the wire of an edge that is drawn for one of its paths.
@@ -41,12 +51,14 @@ fn wire_id(edge: &str, part: &str) -> String {
     format!("{edge}|{part}")
 }
 
-fn leaving(id: &str, source: &str, edge: &Edge) -> Leaving {
+/// Returns when an edge is followed after the work of its source; `None` for one that is taken in place of it.
+fn leaving(id: &str, source: &str, edge: &Edge) -> Option<Leaving> {
     let wire = |id: String, to: &str| Wire {
         id,
         to: to.to_owned(),
     };
-    match edge {
+    Some(match edge {
+        Edge::Limit { .. } => return None,
         Edge::Plain { to, .. } => Leaving::Always(wire(id.to_owned(), to)),
         Edge::Join { to, .. } => Leaving::Always(wire(wire_id(id, source), to)),
         Edge::When { to, .. } | Edge::Each { to, .. } => Leaving::Decided {
@@ -60,7 +72,7 @@ fn leaving(id: &str, source: &str, edge: &Edge) -> Leaving {
                 .collect(),
             default: default.as_ref().map(|to| wire(wire_id(id, "default"), to)),
         },
-    }
+    })
 }
 
 /// Returns the labels that an expression gave; `None` where they were too large to be recorded.
@@ -101,10 +113,18 @@ impl Wires {
         for (id, edge) in document.edges() {
             for source in edge.sources() {
                 let all = wires.leaving.entry(source.to_owned()).or_default();
-                all.push(leaving(id, source, &edge));
+                all.extend(leaving(id, source, &edge));
+            }
+            if let Edge::Limit { from, to } = edge {
+                let id = id.to_owned();
+                let ways = wires.at_limit.entry(from).or_default();
+                ways.wires.push(Wire { id, to });
             }
         }
         for (node, spec) in document.nodes() {
+            if let (Some(ways), Some(most)) = (wires.at_limit.get_mut(node), spec.policy.max_visits) {
+                ways.most = most.into();
+            }
             if let Some(Fallback::Branch { to, .. }) = spec.policy.fallback {
                 wires.on_error.insert(node.to_owned(), to);
             }
@@ -112,9 +132,27 @@ impl Wires {
         wires
     }
 
-    /// Returns where a node leads when it has failed, if it leads anywhere.
-    pub(crate) fn on_error(&self, node: &str) -> Option<&str> {
-        self.on_error.get(node).map(String::as_str)
+    /// Returns the ways of a node that ended without a result and led on to what runs next: its error way, or those of
+    /// its limit when it had more visits than it may have. A way to the end leaves no trace.
+    pub(crate) fn instead(
+        &self,
+        node: &str,
+        visits: Option<u64>,
+        leads: impl Fn(&str) -> bool,
+    ) -> Vec<TakenWay> {
+        let mut found = Found::default();
+        let is_taken = |to: &str| to == END || leads(to);
+        match (self.at_limit.get(node), visits) {
+            (Some(limit), Some(visits)) if visits > limit.most => {
+                let taken = limit.wires.iter().filter(|wire| is_taken(&wire.to));
+                taken.for_each(|wire| found.add(wire, 1));
+            }
+            _ => {
+                let to = self.on_error.get(node).filter(|to| is_taken(to));
+                found.0.extend(to.map(|to| Self::way_of_error(node, to)));
+            }
+        }
+        found.0
     }
 
     /// Returns whether an edge leads from a node to another.
@@ -123,7 +161,7 @@ impl Wires {
     }
 
     /// Returns the way of a node that failed and leads on.
-    pub(crate) fn way_of_error(node: &str, to: &str) -> TakenWay {
+    fn way_of_error(node: &str, to: &str) -> TakenWay {
         TakenWay {
             to: to.to_owned(),
             way: Some(format!("on-error:{node}")),

@@ -2,8 +2,6 @@
 //! the user's data folder and never in a project, so that no project can bring its own. The window, the server and the
 //! command line share the file; it is read again each time.
 
-mod servers;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,15 +14,10 @@ use superstep_nodes::{Access, Environment, Grants};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
-use crate::documents::GraphSource;
 use crate::wire::{
-    AccessView, Empty, GrantTrust, GrantView, GraphRef, Problem, RevokeTrust, RunModels, TrustList,
-    TrustNeeded, TrustProject, TrustView, Want,
+    AccessView, Empty, GrantTrust, GrantView, Problem, RevokeTrust, TrustList, TrustProject, Want,
 };
-use superstep_document::{Join, Text, text};
-
-/// Code of the problem that lists what is to be allowed.
-const NEEDED: &str = "trust-needed";
+use superstep_document::text;
 
 /// Access that was allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,7 +175,7 @@ fn grant_view(granted: &Granted) -> GrantView {
     }
 }
 
-fn project_view(project: &str, granted: &[Granted]) -> TrustProject {
+pub(crate) fn project_view(project: &str, granted: &[Granted]) -> TrustProject {
     TrustProject {
         project: project.to_owned(),
         exists: Path::new(project).is_dir()
@@ -193,7 +186,7 @@ fn project_view(project: &str, granted: &[Granted]) -> TrustProject {
     }
 }
 
-fn wants<'a>(
+pub(crate) fn wants<'a>(
     wanted: impl IntoIterator<Item = (&'a Access, &'a BTreeSet<String>)>,
     grants: &Grants,
 ) -> Vec<Want> {
@@ -213,97 +206,11 @@ impl Workbench {
         Environment::new(folder)
             .with_variables(self.variables())
             .with_secrets(self.named_secrets.lookup())
+            .with_logins(self.logins.clone())
             .with_models(self.models())
             .with_keychain(Arc::new(move |connection| {
                 crate::models::connections::key_of(&*secrets, connection)
             }))
-    }
-
-    /// Returns the project that a document belongs to.
-    pub(crate) fn project(source: &GraphSource) -> String {
-        source
-            .path
-            .as_deref()
-            .map_or_else(|| source.key.clone(), Trust::project_of)
-    }
-
-    fn wanted_by(&self, source: &GraphSource, models: &RunModels) -> WantedAccess {
-        let folder = source.path.as_deref().and_then(Path::parent);
-        let environment = source.within(self.environment(folder.map(Path::to_path_buf)));
-        let environment = models.within(environment);
-        Trust::wanted(&self.registry, &source.document, &environment)
-    }
-
-    /// Returns the variables whose values the nodes of a document want.
-    pub(crate) fn variables_of(&self, source: &GraphSource) -> BTreeSet<String> {
-        let wanted = self.wanted_by(source, &RunModels::default());
-        wanted
-            .keys()
-            .filter_map(|access| access.variable().map(str::to_owned))
-            .collect()
-    }
-
-    /// Refuses to run a graph, or only some of its nodes, while it wants what its owner has not allowed.
-    pub(crate) fn permit(
-        &self,
-        source: &GraphSource,
-        node: Option<&str>,
-        models: &RunModels,
-    ) -> Result<(), Problem> {
-        let mut wanted = self.wanted_by(source, models);
-        if let Some(node) = node {
-            wanted.retain(|_, nodes| nodes.contains(node));
-        }
-        self.permit_these(source, wanted)
-    }
-
-    /// Refuses what the owner of a graph has not allowed.
-    pub(crate) fn permit_these(&self, source: &GraphSource, mut wanted: WantedAccess) -> Result<(), Problem> {
-        let project = Self::project(source);
-        let grants = self.trust.grants(&project);
-        wanted.retain(|access, _| !grants.allow(access));
-        if wanted.is_empty() {
-            return Ok(());
-        }
-        let listed: Vec<String> = wanted.keys().take(3).map(ToString::to_string).collect();
-        let count = wanted.len() - listed.len();
-        let mut names = Text::list(Join::Comma, listed);
-        if count > 0 {
-            names = text!("{shown} and {count} more", shown = names, count);
-        }
-        let mut problem = Problem::new(
-            NEEDED,
-            text!(
-                "{name} wants to use {names}, which nobody has allowed yet.",
-                name = &source.name,
-                names
-            ),
-        )
-        .remedy(text!(
-            "Look at what it wants and allow it, if you know why it does."
-        ));
-        problem.trust = Some(Box::new(TrustNeeded {
-            project,
-            name: source.name.clone(),
-            wants: wants(&wanted, &grants),
-        }));
-        Err(problem)
-    }
-
-    pub(crate) async fn trust_show(self: &Arc<Self>, request: GraphRef) -> Result<TrustView, Problem> {
-        let source = self.document(&request.graph_id)?.source();
-        let this = self.clone();
-        blocking(move || {
-            let project = Self::project(&source);
-            let granted = this.trust.granted(&project);
-            let grants = this.trust.grants(&project);
-            TrustView {
-                name: source.name.clone(),
-                wants: wants(&this.wanted_by(&source, &RunModels::default()), &grants),
-                project: project_view(&project, &granted),
-            }
-        })
-        .await
     }
 
     pub(crate) async fn trust_list(self: &Arc<Self>, _: Empty) -> Result<TrustList, Problem> {

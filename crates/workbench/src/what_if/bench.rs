@@ -30,11 +30,11 @@ use crate::wire::{
 use superstep_document::text;
 
 /// Differences of a result that are kept.
-const MOST_CHANGES: usize = 100;
+const MAX_CHANGES: usize = 100;
 /// State keys of a result that are kept.
-const MOST_KEYS: usize = 30;
+const MAX_KEYS: usize = 30;
 /// Checkpoints among which what followed the moment is looked for.
-const MOST_HEADS: usize = 50_000;
+const MAX_HEADS: usize = 50_000;
 
 /// Tokens and cost that were used.
 #[derive(Clone, Debug, Default)]
@@ -170,7 +170,7 @@ async fn followed(setting: &Setting, moment: &CheckpointHead) -> Result<Option<C
     let query = ListQuery::new()
         .thread(setting.thread.clone())
         .ns("")
-        .limit(MOST_HEADS);
+        .limit(MAX_HEADS);
     let mut heads = setting.saver.heads(&query).await?;
     heads.sort_by(|a, b| a.id.cmp(&b.id));
     let mut after: HashSet<&CheckpointId> = HashSet::from([&moment.id]);
@@ -399,7 +399,7 @@ impl Bench {
         if let Some(state) = &came.state {
             let mut differences = compare(&self.base_state, state);
             count = u32::try_from(differences.found.len()).unwrap_or(u32::MAX);
-            differences.found.truncate(MOST_CHANGES);
+            differences.found.truncate(MAX_CHANGES);
             changes = differences.views();
             output = self.output(state);
             if let (Some(scorer), WhatIfStatus::Done) = (&self.grid.scorer, came.status) {
@@ -453,7 +453,7 @@ impl Bench {
             None => self.moment_state.get(key) != Some(value),
         };
         let keys = state.iter().filter(|(key, value)| shown(key, value));
-        keys.take(MOST_KEYS)
+        keys.take(MAX_KEYS)
             .map(|(key, value)| (key.to_string(), values::view(value)))
             .collect()
     }

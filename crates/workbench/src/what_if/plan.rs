@@ -16,15 +16,15 @@ use crate::wire::{Problem, RunModels, WhatIfGrid, WhatIfLimit, WhatIfRow};
 use superstep_document::{Text, text};
 
 /// Rows of a grid.
-const MOST_ROWS: usize = 200;
+const MAX_ROWS: usize = 200;
 /// Runs of all rows.
-const MOST_RUNS: usize = 500;
+const MAX_RUNS: usize = 500;
 /// Rows that run at once.
-const MOST_AT_ONCE: u32 = 16;
+const MAX_AT_ONCE: u32 = 16;
 /// Rows that run at once when nobody says how many.
 const AT_ONCE: u32 = 2;
 /// Characters of a name that is made from a row's changes.
-const NAME: usize = 60;
+const MAX_NAME: usize = 60;
 
 /// Source of graphs, and of what they asked of models.
 pub trait WhatIfHost: Send + Sync {
@@ -100,7 +100,7 @@ pub(super) fn pace(grid: &WhatIfGrid) -> Result<Pace, Problem> {
             text!("Add a row that says what is to be different."),
         ));
     }
-    if grid.rows.len() > MOST_ROWS || repeat == 0 || runs > MOST_RUNS {
+    if grid.rows.len() > MAX_ROWS || repeat == 0 || runs > MAX_RUNS {
         return Err(refused(
             text!(
                 "{count} rows, {repeat} times each, are too many or none.",
@@ -110,7 +110,7 @@ pub(super) fn pace(grid: &WhatIfGrid) -> Result<Pace, Problem> {
             text!("A grid has at most 200 rows and 500 runs, and each row runs at least once."),
         ));
     }
-    if !(1..=MOST_AT_ONCE).contains(&at_once) {
+    if !(1..=MAX_AT_ONCE).contains(&at_once) {
         return Err(refused(
             text!("{at_once} rows cannot run at once.", at_once),
             text!("Give a `concurrency` from 1 to 16."),
@@ -385,8 +385,8 @@ fn named(row: &WhatIfRow) -> String {
         true => "No change".to_owned(),
         false => parts.join(", "),
     };
-    match name.chars().count() > NAME {
-        true => format!("{}…", name.chars().take(NAME).collect::<String>()),
+    match name.chars().count() > MAX_NAME {
+        true => format!("{}…", name.chars().take(MAX_NAME).collect::<String>()),
         false => name,
     }
 }

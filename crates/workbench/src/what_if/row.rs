@@ -17,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use super::bench::{Bench, Spent};
 use super::plan::Planned;
 use crate::base::files::{self, now_ms};
-use crate::inbox::question::asked;
 use crate::runs::exchanges;
 use crate::runs::session::RunOf;
+use crate::session::asked;
 use crate::session::{self, Origin, Start, disabled_in, mark_what_if, only_waits};
 use crate::wire::{ExchangeCost, Problem, WhatIfBranch, WhatIfLimit, WhatIfStatus};
 use superstep_document::text;
@@ -27,7 +27,7 @@ use superstep_document::text;
 /// Seconds of a row when nobody says how many.
 const SECONDS: f64 = 300.0;
 /// The longest time that is counted, in seconds.
-const LONGEST: f64 = 1e7;
+const MAX_SECONDS: f64 = 1e7;
 /// How long a node may take to let itself be stopped.
 const ENDS_WITHIN: Duration = Duration::from_secs(20);
 
@@ -275,7 +275,7 @@ impl RowRun<'_> {
     }
 
     fn seconds(&self) -> f64 {
-        self.limit.seconds.unwrap_or(SECONDS).min(LONGEST)
+        self.limit.seconds.unwrap_or(SECONDS).min(MAX_SECONDS)
     }
 
     fn used_up(&self, spent: &Spent) -> Option<Cut> {

@@ -13,7 +13,7 @@ use super::plan::WhatIfHost;
 use crate::wire::{Json, Problem, RunModels, WhatIfScorer};
 
 /// Characters of a state that a model is shown.
-const SHOWN: usize = 24_000;
+const MAX_SHOWN: usize = 24_000;
 
 /// Score that a scorer gave, and its reason.
 #[derive(Debug, Default)]
@@ -111,7 +111,7 @@ async fn by_model(
     let (graph, _) = crate::base::blocking(move || host.graph(&document, &models)).await??;
     let text = |value: &Value| -> String {
         let text = serde_json::to_string(value).unwrap_or_default();
-        text.chars().take(SHOWN).collect()
+        text.chars().take(MAX_SHOWN).collect()
     };
     let input: Object = [
         ("rubric", Value::from(rubric)),

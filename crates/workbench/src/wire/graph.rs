@@ -109,6 +109,160 @@ pub struct GraphView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub text: Option<String>,
+    /// Of a graph that was drawn from threads of another program: what it was drawn from. It is only read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub seen: Option<SeenView>,
+}
+
+/// Reason why encrypted values of another program's threads are not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum SealedValues {
+    /// There is no key.
+    NoKey,
+    /// The key is not that of the values.
+    WrongKey,
+    /// The key has a number of bytes that no key has.
+    KeyLength,
+}
+
+impl From<superstep::checkpoint::Sealed> for SealedValues {
+    fn from(sealed: superstep::checkpoint::Sealed) -> Self {
+        use superstep::checkpoint::Sealed;
+        match sealed {
+            Sealed::NoKey => Self::NoKey,
+            Sealed::WrongKey => Self::WrongKey,
+            Sealed::KeyLength(_) => Self::KeyLength,
+        }
+    }
+}
+
+/// The threads that graphs were drawn from, the newest of a database.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SeenView {
+    /// The address of the database, without a password.
+    pub database: String,
+    /// Threads that were looked at.
+    pub looked: u32,
+    /// Threads that there are; those that were looked at while all are still looked through for the newest.
+    pub threads: u32,
+    /// All threads are still looked through: those that were looked at are the first in the order of ids.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub sorting: bool,
+    /// Why encrypted values are not shown; absent where the key opens them, and where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub sealed: Option<SealedValues>,
+    /// Every graph that was seen.
+    pub graphs: Vec<SeenGraphView>,
+    /// The program that makes the threads, when it is attached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub attached: Option<AttachedView>,
+}
+
+/// A LangGraph program that is attached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AttachedView {
+    /// File and graph, for `graph.open`, which starts it again.
+    pub named: String,
+    /// Path of its interpreter.
+    pub interpreter: String,
+    /// Release of Python.
+    pub python: String,
+    /// Release of LangGraph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub langgraph: Option<String>,
+    /// A file of it is another one than the one that was imported, or its process has ended.
+    pub changed: bool,
+    /// Parts of the drawing that this graph or this release does not say.
+    pub lacking: Vec<String>,
+}
+
+/// A graph as threads of another program show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SeenGraphView {
+    /// Its id, for `graph.get`.
+    pub graph_id: String,
+    /// The name that the program's server gave it, or else that of the database.
+    pub name: String,
+    /// Threads that it was drawn from.
+    pub threads: u32,
+    /// The graph of our own that it is shown on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub laid: Option<LaidOn>,
+    /// It is that of the attached program: drawn as its builder has it, and run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub attached: bool,
+}
+
+/// `graph.seen`: opens the graphs of the database in use, as far as its threads tell.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct LookAtMore {
+    /// The one to show; that of most threads where none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_id: Option<String>,
+    /// Four times as many threads are looked at as before.
+    #[serde(default)]
+    pub more: bool,
+}
+
+/// A graph file of our own on which the threads of a graph that was seen are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct LaidOn {
+    /// The file.
+    pub path: String,
+    /// Nodes of the threads that have a node there.
+    pub found: u32,
+    /// Nodes that were seen in the threads.
+    pub nodes: u32,
+    /// Why the file cannot be shown, if it cannot: then the graph is drawn as it was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub problem: Option<String>,
+}
+
+/// `graph.lay`: shows the threads of a graph that was seen on a graph file of our own. Nodes of equal names are the same.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct LayGraph {
+    /// The graph that was seen.
+    pub graph_id: String,
+    /// The file; absent leads back to the graph as it was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub path: Option<String>,
+    /// Nodes of the file that stand for seen ones of other names, by the names in the threads; the file's node is named at
+    /// most once. Absent leaves those that were chosen before for this file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub names: Option<BTreeMap<String, String>>,
+}
+
+/// Answer of `graph.laid` and `graph.lay`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct LaidView {
+    /// The file; absent while the graph is drawn as it was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub path: Option<String>,
+    /// Nodes that were seen in the threads, in the order of their names.
+    pub nodes: Vec<String>,
+    /// Nodes of the file, in its order.
+    pub own: Vec<String>,
+    /// The file's node for each seen one that has one there.
+    pub names: BTreeMap<String, String>,
 }
 
 /// `graph.writeText`: the text of a document that is no graph.
@@ -487,7 +641,7 @@ pub struct FileList {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub parent: Option<String>,
-    /// Folders first, then JSON files.
+    /// Folders first, then JSON files, tables and databases.
     pub entries: Vec<FileEntry>,
 }
 

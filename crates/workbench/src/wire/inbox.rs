@@ -41,6 +41,68 @@ pub struct Asked {
     /// The interrupt's value as the node gave it.
     #[ts(type = "any")]
     pub value: Json,
+    /// Tool calls that it asks about in a public form of other programs. The schema is then that of the decision about the one
+    /// call, or of an object with a decision about each, by number from 1; choices give whole answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub calls: Option<AskedCalls>,
+}
+
+/// Tool calls that a question is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AskedCalls {
+    /// Form of an answer.
+    pub form: CallsForm,
+    /// The calls; at least one.
+    pub calls: Vec<AskedCall>,
+}
+
+/// Form in which an answer holds the decisions about calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum CallsForm {
+    /// `{"decisions": [one for each call]}`, as LangChain's agents read.
+    Decisions,
+    /// A list with one response for each call, as programs for agent-inbox read.
+    Responses,
+    /// The decision about the one call.
+    Decision,
+}
+
+/// A tool call that waits for a decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AskedCall {
+    /// Tool.
+    pub name: String,
+    /// Arguments, by name.
+    #[ts(type = "any")]
+    pub args: Json,
+    /// Explanation of the asker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub description: Option<String>,
+    /// What may be decided.
+    pub allowed: Vec<CallDecision>,
+    /// JSON Schema of the arguments, where the asker says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "any")]
+    pub args_schema: Option<Json>,
+}
+
+/// A decision about a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum CallDecision {
+    /// Run it.
+    Approve,
+    /// Run it with other arguments.
+    Edit,
+    /// Do not run it.
+    Reject,
+    /// Do not run it: the answer is its result.
+    Respond,
 }
 
 /// A question.
@@ -66,6 +128,14 @@ pub struct Question {
     pub asked: Asked,
     /// Checkpoint that waits; the answer names it.
     pub checkpoint_id: String,
+    /// To whom it was handed last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub delegation: Option<Delegation>,
+    /// Until when it is put off: milliseconds since the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "number")]
+    pub snoozed_until: Option<u64>,
     /// The branch that asks, when it is not the newest of the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -142,6 +212,93 @@ pub struct WithdrawQuestion {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>", optional)]
     pub take_over: bool,
+}
+
+/// Named people who are to answer a question. Names are said, and nobody has proven them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Delegation {
+    /// Who is to answer.
+    pub to: Vec<String>,
+    /// True when those who were asked before are still asked.
+    pub escalated: bool,
+    /// Who said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub by: Option<String>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub why: Option<String>,
+    /// When: ISO-8601, UTC.
+    pub at: String,
+}
+
+/// A question by its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionRef {
+    /// The thread.
+    pub thread_id: String,
+    /// The checkpoint that asks.
+    pub checkpoint_id: String,
+    /// Interrupt id.
+    pub interrupt_id: String,
+}
+
+/// `question.delegate`: names the people who are to answer questions, all or none.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct DelegateQuestions {
+    /// The questions.
+    pub questions: Vec<QuestionRef>,
+    /// Names; none gives the questions back to those who are asked by their graph.
+    pub to: Vec<String>,
+    /// Ask them besides those who were asked before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub escalate: bool,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub why: Option<String>,
+}
+
+/// `question.snooze`: puts questions off, in every window of the data folder.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SnoozeQuestions {
+    /// The questions.
+    pub questions: Vec<QuestionRef>,
+    /// Until when: milliseconds since the epoch; absent brings them back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "number")]
+    pub until: Option<u64>,
+}
+
+/// `inbox.costs`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadCosts {
+    /// The threads.
+    pub thread_ids: Vec<String>,
+}
+
+/// Answer of `inbox.costs`: what the models of threads have cost so far.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ThreadCosts {
+    /// Those of threads that cost something.
+    pub costs: Vec<ThreadCost>,
+}
+
+/// Money that a thread cost so far; in the currency of which it is most.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadCost {
+    /// The thread.
+    pub thread_id: String,
+    /// How much.
+    #[serde(flatten)]
+    pub cost: ExchangeCost,
 }
 
 /// `inbox.changes`
@@ -303,6 +460,10 @@ pub enum AnswerState {
     Lost,
     /// The question was withdrawn.
     Withdrawn,
+    /// The question was handed to others: the answer is their names.
+    Delegated,
+    /// Others were asked as well: the answer is their names.
+    Escalated,
 }
 
 /// An answer that could not be given.
@@ -485,4 +646,71 @@ pub struct AnswersExported {
     pub path: String,
     /// How many.
     pub answers: u32,
+}
+
+/// `answers.verify`: checks that no answer of the past was changed, added or left out.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct VerifyAnswers {
+    /// Hash of an entry that was noted elsewhere: `head` of an earlier check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub noted: Option<String>,
+}
+
+/// Answer of `answers.verify`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AnswersVerified {
+    /// Entries of the chain.
+    pub entries: u32,
+    /// Hash of the last entry, SHA-256 in hexadecimal; empty without entries.
+    pub head: String,
+    /// The first faults.
+    pub faults: Vec<ChainFault>,
+    /// How many there are.
+    pub fault_count: u32,
+}
+
+/// Damage to the history of answers. An answer is named by its number, an entry of the chain by its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum ChainFault {
+    /// The answer differs from what its entry noted.
+    AnswerChanged {
+        /// Its entry.
+        entry: i64,
+        /// The answer.
+        answer: i64,
+        /// When the entry was made: ISO-8601, UTC.
+        at: String,
+    },
+    /// The answer is not there, and its thread was not deleted.
+    AnswerMissing {
+        /// Its entry.
+        entry: i64,
+        /// The answer.
+        answer: i64,
+        /// When the entry was made: ISO-8601, UTC.
+        at: String,
+    },
+    /// The answer has no entry.
+    AnswerAdded {
+        /// The answer.
+        answer: i64,
+    },
+    /// The entry differs from its hash.
+    EntryChanged {
+        /// The entry.
+        entry: i64,
+    },
+    /// The entry does not follow the one before it.
+    EntriesMissing {
+        /// The entry after the gap.
+        before: i64,
+    },
+    /// No entry has the hash that was noted.
+    HashNotThere {
+        /// That hash.
+        hash: String,
+    },
 }

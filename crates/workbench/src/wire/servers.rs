@@ -29,10 +29,23 @@ pub struct McpServer {
     pub url: Option<String>,
     /// Variables of its environment, or headers that are sent to it.
     pub variables: Vec<McpVariable>,
+    /// Somebody has signed in there.
+    #[serde(default, rename = "signedIn", skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub signed_in: bool,
     /// Why the entry cannot be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<String>,
+}
+
+/// Answer of `mcp.signIn`: the person is to sign in on a page. `mcp.signedIn` waits for that, `mcp.cancelSignIn` ends it.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SignInBegun {
+    /// The address of the page.
+    pub address: String,
+    /// The page was opened in the person's browser; otherwise the interface does it.
+    pub opened: bool,
 }
 
 /// A variable of a program's environment, or a header that is sent to an address.

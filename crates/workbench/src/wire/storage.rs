@@ -60,7 +60,7 @@ pub struct StorageInfo {
     pub default_url: String,
     /// The backends that can be chosen, the usual one first.
     pub backends: Vec<StorageBackend>,
-    /// Threads in it; absent when it cannot be read.
+    /// Threads in it; absent when it cannot be read, and while those of another program are looked through for the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub threads: Option<u64>,
@@ -68,6 +68,10 @@ pub struct StorageInfo {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>", optional)]
     pub only_read: bool,
+    /// The attached program that makes its threads: what it can do is done there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub attached: Option<String>,
     /// Why it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -79,6 +83,13 @@ pub struct StorageInfo {
 pub struct TestStorage {
     /// The address.
     pub url: String,
+}
+
+/// Answer of `storage.schemas`: places of a server's database in which LangGraph programs keep threads.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SchemaList {
+    /// Names of the schemas with LangGraph's tables, in their order; empty for what is no address of a PostgreSQL server.
+    pub schemas: Vec<String>,
 }
 
 /// Answer of `storage.test`: it can be used.
@@ -391,6 +402,59 @@ pub struct ImportThread {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub work: Option<String>,
+}
+
+/// `thread.copyOwn`: threads that another program makes are copied into the place of threads of our own.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct CopyOwn {
+    /// The thread; absent for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub thread_id: Option<String>,
+    /// The open graph beside which they are looked at. Where it is one of our own they become threads of it, otherwise of the
+    /// one that they are shown on, or else of a draft with the nodes and ways that they show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_id: Option<String>,
+    /// A name of the caller's, for progress and for `work.cancel`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub work: Option<String>,
+}
+
+/// Answer of `thread.copyOwn`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct CopiedOwn {
+    /// The database that they are in now, without a password.
+    pub database: String,
+    /// Threads that were not there before.
+    pub threads: u32,
+    /// Threads that were there, and have now what their program added.
+    pub known: u32,
+    /// Checkpoints that were stored.
+    pub checkpoints: u64,
+    /// What was left out, each in a sentence; at most 100 of them.
+    pub skipped: Vec<super::Problem>,
+    /// How many were left out.
+    pub left_out: u32,
+    /// It was stopped before all was there. What is there stays, and copying again goes on.
+    pub stopped: bool,
+    /// The first of them, and the key of its graph: a path, or the id of a draft.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub first: Option<OwnCopy>,
+}
+
+/// A thread of another program, copied among our own.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnCopy {
+    /// The thread.
+    pub thread_id: String,
+    /// Key of its graph: a path, or the id of a draft.
+    pub graph: String,
 }
 
 /// `thread.bookmark`

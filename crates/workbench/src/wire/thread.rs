@@ -107,6 +107,11 @@ pub struct ThreadList {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub next: Option<String>,
+    /// The threads are another program's and are still looked through for the newest: these are the first in the order of ids,
+    /// and an event says when the list is to be loaded again. `total` and `next` are absent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub sorting: bool,
 }
 
 /// A request that names a thread.

@@ -17,7 +17,7 @@ fn graph(prompt: &str) -> String {
 }
 
 /// Runs git in a folder, with a person and without the configuration of this machine.
-fn git(folder: &Path, args: &[&str]) {
+pub(crate) fn git(folder: &Path, args: &[&str]) {
     let done = Command::new("git")
         .args([
             "-c",

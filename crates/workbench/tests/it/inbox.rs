@@ -35,9 +35,52 @@ pub(crate) async fn waiting(app: &App) -> Vec<Value> {
     assert_eq!(
         inbox["waiting"],
         questions.len(),
-        "each task of these graphs asks one question"
+        "the badge counts what the list shows"
     );
     questions
+}
+
+/// A model calls a tool twice at once, and a person decides about each.
+fn paying() -> Value {
+    let call = |amount: i64| json!({"tool": "pay", "args": {"amount": amount}});
+    json!({
+        "key:messages": {"type": "array", "reducer": "add_messages"},
+        "node:model": {"kind": "model", "config": {
+            "model": "scripted", "messages": "messages", "into": "messages", "tools_of": "tools",
+            "script": [{"calls": [call(1), call(2)]}]
+        }},
+        "node:tools": {"kind": "tools", "config": {"messages": "messages", "tools": [{
+            "name": "pay", "description": "Pays.", "approval": true,
+            "parameters": {"type": "object", "properties": {"amount": {"type": "number"}}},
+            "javascript": {"source": "return `paid ${args.amount}`"}
+        }]}},
+        "edge:1": {"from": "__start__", "to": "model"},
+        "edge:2": {"from": "model", "to": "tools"},
+        "edge:3": {"from": "tools", "to": "__end__"}
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_tool_call_asks_is_counted_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Paying", paying()).await;
+    let start = json!({"graphId": graph, "action": {"type": "input", "input": {"messages": [{"type": "human", "content": "Pay"}]}}});
+    let (run, _) = app.run(start).await;
+    assert_eq!(run["status"], "asking", "{run}");
+    let both = waiting(&app).await;
+    assert_eq!(both.len(), 2, "a question of each call: {both:?}");
+    let id = both[0]["interruptId"].as_str().unwrap();
+    let reject = json!({"threadId": both[0]["threadId"], "action": {
+        "type": "resume", "answers": {id: {"type": "reject"}}, "checkpointId": both[0]["checkpointId"]
+    }});
+    let (run, _) = app.run(reject).await;
+    assert_eq!(run["status"], "asking", "{run}");
+    let left = waiting(&app).await;
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0]["interruptId"], both[1]["interruptId"]);
+    app.until(|event| matches!(event, AppEvent::Inbox { waiting: 1 }).then_some(()))
+        .await;
 }
 
 pub(crate) fn answer(question: &Value, verdict: &str) -> Value {

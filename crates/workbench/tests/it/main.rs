@@ -4,6 +4,7 @@
 #![allow(clippy::too_many_lines, reason = "a test tells one story")]
 
 mod answering;
+mod attached;
 mod breakpoints;
 mod claims;
 mod data_folder;
@@ -24,6 +25,8 @@ mod memory;
 mod models;
 mod named_secrets;
 mod node_test;
+#[cfg(unix)]
+mod outside;
 mod past;
 mod pins;
 mod preview;
@@ -37,6 +40,7 @@ mod rules;
 mod runs;
 mod saving;
 mod search;
+mod seen;
 mod sequences;
 mod snapshots;
 mod steps;
@@ -46,3 +50,16 @@ mod trace;
 mod versions;
 mod what_if;
 mod within;
+
+#[allow(
+    dead_code,
+    reason = "a benchmark compiles with the tests and is linked by `./dev bench` alone"
+)]
+#[path = "../../examples/bench_debugger.rs"]
+mod bench_debugger;
+#[allow(
+    dead_code,
+    reason = "a benchmark compiles with the tests and is linked by `./dev bench` alone"
+)]
+#[path = "../../examples/bench_workbench.rs"]
+mod bench_workbench;

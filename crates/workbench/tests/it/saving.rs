@@ -278,8 +278,8 @@ async fn a_copy_under_another_name_leaves_the_first_file_as_it_was() {
     rename(&app, &id, "Three").await;
     app.ok("graph.save", json!({"graphId": id})).await;
     assert!(fs::read_to_string(&two).unwrap().contains("\"Three\""));
-    write(dir.path(), "two.json", "Theirs");
     rename(&app, &id, "Four").await;
+    write(dir.path(), "two.json", "Theirs");
     let refused = app.refused("graph.save", json!({"graphId": id})).await;
     assert_eq!(refused.code, "changed-on-disk");
     // The same text is no change, no matter who wrote it.
@@ -410,8 +410,10 @@ async fn a_reverted_graph_is_its_file_again_under_the_same_id_and_its_changes_ar
     app.ok("graph.save", json!({"graphId": id})).await;
 
     // A file with conflict marks is shown as opening shows it; undo makes it a graph again.
-    let conflict = "<<<<<<< ours\n{\"name\": \"A\"}\n=======\n{\"name\": \"B\"}\n>>>>>>> theirs\n";
-    fs::write(&path, conflict).unwrap();
+    let side = |name: &str| format!("{{\"format\": \"superstep/1\", \"name\": \"{name}\"}}");
+    let (ours, theirs) = (side("A"), side("B"));
+    let conflict = format!("<<<<<<< ours\n{ours}\n=======\n{theirs}\n>>>>>>> theirs\n");
+    fs::write(&path, &conflict).unwrap();
     let view = app.ok("graph.revert", json!({"graphId": id})).await;
     let opened = App::open(&dir.path().join("other")).await;
     let fresh = open(&opened, &path).await;

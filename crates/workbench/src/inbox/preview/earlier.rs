@@ -7,7 +7,7 @@ use crate::models::prices::price_spans;
 use crate::wire::{AnswerPreview, EarlierRuns, ExchangeCost, Problem, SpanEnd, TraceSpan};
 
 /// Spans of the graph that are looked at, the newest.
-const MOST_SPANS: usize = 2_000;
+const MAX_SPANS: usize = 2_000;
 
 /// Durations and costs of earlier tasks of a node.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Workbench {
     /// Says of each node what it took in the newest runs of the graph, in any thread.
     pub(super) fn add_earlier_runs(&self, key: &str, previews: &mut [AnswerPreview]) -> Result<(), Problem> {
         let mut took: HashMap<String, Took> = HashMap::new();
-        let mut spans = self.ledger.spans_of_graph(key, MOST_SPANS)?;
+        let mut spans = self.ledger.spans_of_graph(key, MAX_SPANS)?;
         price_spans(&self.models(), &mut spans);
         for span in spans {
             if span.parent.is_none() && span.end == SpanEnd::Done {

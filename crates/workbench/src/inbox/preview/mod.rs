@@ -21,16 +21,17 @@ use tokio::time::Instant;
 use self::walk::{PreviewWalk, Walked};
 use crate::Workbench;
 use crate::base::blocking;
+use crate::base::problem::already_answered;
 use crate::base::problem::{no_checkpoint, no_thread};
 use crate::documents::GraphSource;
 use crate::documents::graphs::cannot_run;
-use crate::inbox::question::{already_answered, asked};
+use crate::session::asked;
 use crate::session::{self, effects_after};
 use crate::wire::{AnswerPreview, AnswerPreviews, EffectView, Json, PreviewAnswers, Problem};
 use superstep_document::{Join, Text, text};
 
 /// Answers of a request.
-const MOST_ANSWERS: usize = 20;
+const MAX_ANSWERS: usize = 20;
 /// How long each may take. A debug build is several times slower.
 const TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 15 } else { 3 });
 
@@ -180,10 +181,10 @@ impl Previewer {
             [] => offered.iter().map(|(answer, _)| answer.clone()).collect(),
             given => given.to_vec(),
         };
-        if answers.len() > MOST_ANSWERS {
+        if answers.len() > MAX_ANSWERS {
             let message = text!(
                 "At most {most} answers are looked at together.",
-                most = MOST_ANSWERS
+                most = MAX_ANSWERS
             );
             return Err(Problem::invalid(message).remedy(text!("Ask for fewer.")));
         }
@@ -243,6 +244,8 @@ impl Workbench {
         self: &Arc<Self>,
         request: PreviewAnswers,
     ) -> Result<AnswerPreviews, Problem> {
+        // What is drawn of another program's graph says nothing of what its nodes do.
+        self.refuse_foreign()?;
         let thread = ThreadId::from(request.thread_id.as_str());
         let checkpoint = request.checkpoint_id.as_deref().map(CheckpointId::from);
         let id = Some(request.interrupt_id.as_str());

@@ -14,11 +14,11 @@ use superstep_nodes::PreviewGraph;
 use tokio::time::{Instant, timeout_at};
 
 use super::WaitingQuestion;
-use crate::inbox::question::asked;
+use crate::session::asked;
 use crate::wire::{Json, PreviewEnd, PreviewNode, Problem};
 
 /// Super-steps that are looked at.
-const MOST_STEPS: usize = 30;
+const MAX_STEPS: usize = 30;
 
 /// State keys whose values depend on what was not run.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +86,7 @@ impl PreviewWalk<'_> {
         let specs: BTreeMap<&str, NodeSpec> = self.document.nodes().collect();
         let (mut steps, mut unknown) = (Vec::new(), UnknownKeys::default());
         let mut input = Input::answer(given);
-        for number in 0..MOST_STEPS {
+        for number in 0..MAX_STEPS {
             let Ok(stretch) = timeout_at(until, self.stretch(&graph, input)).await else {
                 return Ok(Walked::Followed(steps, PreviewEnd::GoesOn));
             };

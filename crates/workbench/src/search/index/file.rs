@@ -11,7 +11,7 @@ use super::kept;
 /// The version of the file. A file of another version is made again.
 const VERSION: i64 = 1;
 /// Texts of a thread that grew: with more of them its words are collected again.
-pub(super) const PARTS: i64 = 1 << 10;
+pub(super) const MAX_PARTS: i64 = 1 << 10;
 
 /// Of words only which threads have them is kept; beginnings have lists of their own, because that of a short one would be
 /// made of those of thousands of words.
@@ -76,7 +76,7 @@ fn indexed(row: &rusqlite::Row<'_>) -> rusqlite::Result<IndexedThread> {
     Ok(IndexedThread {
         head: row.get(0)?,
         checkpoints: number(row.get(1)?),
-        is_full: row.get::<_, i64>(2)? >= PARTS,
+        is_full: row.get::<_, i64>(2)? >= MAX_PARTS,
     })
 }
 
@@ -206,7 +206,7 @@ impl File {
             }
             transaction
                 .prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?
-                .execute(params![id * PARTS + parts, text])?;
+                .execute(params![id * MAX_PARTS + parts, text])?;
         }
         if replaced {
             rewrite(&transaction)?;
@@ -261,7 +261,7 @@ impl File {
         let named = serde_json::Value::from(named).to_string();
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = statement.query_map(
-            params![words, named, after.0, after.1, range.oldest, limit, PARTS],
+            params![words, named, after.0, after.1, range.oldest, limit, MAX_PARTS],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         rows.collect()
@@ -299,7 +299,7 @@ fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
 
 fn forget_words(connection: &Connection, id: i64) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached("DELETE FROM words WHERE rowid >= ?1 AND rowid < ?2")?;
-    statement.execute([id * PARTS, (id + 1) * PARTS])?;
+    statement.execute([id * MAX_PARTS, (id + 1) * MAX_PARTS])?;
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use writer::{Indexing, watch};
 
 /// Letters of a word that are kept.
-const WORD: usize = 40;
+const MAX_WORD: usize = 40;
 
 /// Returns the path of a database's index file.
 pub(super) fn path_of(data_dir: &Path, place: &str) -> PathBuf {
@@ -24,6 +24,6 @@ pub(super) fn path_of(data_dir: &Path, place: &str) -> PathBuf {
 
 /// Returns a word as the index stores it.
 pub(super) fn kept(word: &str) -> &str {
-    let end = word.char_indices().nth(WORD).map_or(word.len(), |(at, _)| at);
+    let end = word.char_indices().nth(MAX_WORD).map_or(word.len(), |(at, _)| at);
     &word[..end]
 }

@@ -256,7 +256,7 @@ async fn a_thread_that_grows_often_keeps_all_its_words() {
     trial.catch_up(&mut writer, false).await;
     // As if it had grown a thousand times.
     writer
-        .with(|file| file.set_parts("long", super::super::file::PARTS - 1))
+        .with(|file| file.set_parts("long", super::super::file::MAX_PARTS - 1))
         .await
         .unwrap();
     for text in ["second", "third", "fourth"] {

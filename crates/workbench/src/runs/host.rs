@@ -4,10 +4,10 @@ use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 
-use super::{HandedRun, Hello, Host, Started, storage};
 use crate::Workbench;
 use crate::events::hub::Subscription;
-use crate::ipc::claim::PROGRAM;
+use crate::ipc::{HandedRun, Hello, Host, STORAGE_COMMAND, Started};
+use crate::running::claim::PROGRAM;
 use crate::wire::{Json, Problem};
 use superstep_document::text;
 
@@ -49,7 +49,7 @@ impl Host for WorkbenchHost {
 
     async fn call(&self, command: String, request: Json) -> Result<Json, Problem> {
         match self.workbench.upgrade() {
-            Some(workbench) if command == storage::COMMAND => workbench.storage_for(request).await,
+            Some(workbench) if command == STORAGE_COMMAND => workbench.storage_for(request).await,
             Some(workbench) => workbench.call(&command, request).await,
             None => Err(ending()),
         }

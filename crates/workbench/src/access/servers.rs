@@ -1,13 +1,13 @@
 //! MCP servers of a graph's project: what its file declares, a server that is added to it, and what a server offers. A
 //! server is asked only within what was allowed, as when a run uses it.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use superstep_nodes::{DeclaredVariable, Environment, ServerAddress, declared_servers, with_server};
+use superstep_nodes::{
+    DeclaredVariable, Environment, Registry, ServerAddress, declared_servers, with_server,
+};
 
-use super::WantedAccess;
 use crate::Workbench;
 use crate::base::{blocking, files};
 use crate::documents::GraphSource;
@@ -17,9 +17,9 @@ use crate::wire::{
 use superstep_document::{Text, text};
 
 /// Longest text of a server that is given back.
-const MOST_TEXT: usize = 2_000;
+const MAX_TEXT: usize = 2_000;
 
-fn problem(message: impl Into<Text>) -> Problem {
+pub(super) fn problem(message: impl Into<Text>) -> Problem {
     Problem::new("mcp-server", message)
 }
 
@@ -30,7 +30,7 @@ fn variable_view(variable: DeclaredVariable) -> McpVariable {
     }
 }
 
-fn view(environment: &Environment) -> Result<McpServers, Problem> {
+pub(super) fn view(registry: &Registry, environment: &Environment) -> Result<McpServers, Problem> {
     let (file, servers) = declared_servers(environment).map_err(problem)?;
     Ok(McpServers {
         file: file.to_string_lossy().into_owned(),
@@ -38,6 +38,7 @@ fn view(environment: &Environment) -> Result<McpServers, Problem> {
             .into_iter()
             .map(|server| {
                 let mut view = McpServer {
+                    signed_in: registry.is_signed_in(environment, &server.name),
                     name: server.name,
                     command: None,
                     args: Vec::new(),
@@ -59,18 +60,20 @@ fn view(environment: &Environment) -> Result<McpServers, Problem> {
 }
 
 impl Workbench {
-    fn around(&self, source: &GraphSource) -> Environment {
+    pub(super) fn around(&self, source: &GraphSource) -> Environment {
         let folder = source.path.as_deref().and_then(Path::parent);
         self.environment(folder.map(Path::to_path_buf))
     }
 
     pub(crate) async fn mcp_servers(self: &Arc<Self>, request: GraphRef) -> Result<McpServers, Problem> {
         let environment = self.around(&self.document(&request.graph_id)?.source());
-        blocking(move || view(&environment)).await?
+        let this = self.clone();
+        blocking(move || view(&this.registry, &environment)).await?
     }
 
     pub(crate) async fn mcp_save(self: &Arc<Self>, request: SaveServer) -> Result<McpServers, Problem> {
         let environment = self.around(&self.document(&request.graph_id)?.source());
+        let this = self.clone();
         blocking(move || {
             let how = match (request.url, request.command) {
                 (Some(url), _) => ServerAddress::Address { url },
@@ -95,30 +98,17 @@ impl Workbench {
                 with_server(&environment, name, &how, variables.as_deref()).map_err(problem)?;
             files::write_atomic(&path, text.as_bytes())
                 .map_err(|error| Problem::file(text!("write"), &path, &error))?;
-            view(&environment)
+            view(&this.registry, &environment)
         })
         .await?
     }
 
     pub(crate) async fn mcp_tools(self: &Arc<Self>, request: AskServer) -> Result<ServerTools, Problem> {
         let source = self.document(&request.graph_id)?.source();
-        let environment = self.around(&source);
-        let accesses = self
-            .registry
-            .accesses_of_server(&environment, &request.server)
-            .map_err(problem)?;
-        let mut wanted = WantedAccess::new();
-        for access in accesses {
-            wanted.insert(access, BTreeSet::new());
-        }
-        self.permit_these(&source, wanted)?;
-        let environment = environment.with_grants(self.trust.grants(&Self::project(&source)));
-        let tools = self
-            .registry
-            .offered_tools(&environment, &request.server)
-            .await
-            .map_err(problem)?;
-        let text = |text: String| -> String { text.chars().take(MOST_TEXT).collect() };
+        let environment = self.allowed_around(&source, &request.server)?;
+        let tools = self.registry.offered_tools(&environment, &request.server).await;
+        let tools = tools.map_err(|fault| self.server_problem(&source, fault))?;
+        let text = |text: String| -> String { text.chars().take(MAX_TEXT).collect() };
         Ok(ServerTools {
             tools: tools
                 .into_iter()

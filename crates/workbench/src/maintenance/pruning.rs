@@ -1,5 +1,4 @@
-//! Maintenance of threads and of the database as a whole: bookmarks, copies, pruning, checking. Nothing here runs a graph, so
-//! it works for threads whose graph is gone.
+//! Bookmarks, copies and pruning of threads, and checking of their database.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::wire::{
 use superstep_document::text;
 
 /// Lost branches that are named.
-const BRANCHES: usize = 100;
+const MAX_BRANCHES: usize = 100;
 
 impl From<KeepRule> for Keep {
     fn from(rule: KeepRule) -> Self {
@@ -42,7 +41,7 @@ impl Workbench {
 
     pub(crate) fn removal_view(&self, removal: Removal, bookmarks: usize) -> Result<RemovalView, Problem> {
         let branch_count = removal.branches.len() as u64;
-        let shown = &removal.branches[..removal.branches.len().min(BRANCHES)];
+        let shown = &removal.branches[..removal.branches.len().min(MAX_BRANCHES)];
         let ids: Vec<&str> = shown.iter().map(|(thread, _)| thread.as_str()).collect();
         let titles = self.titles(&ids)?;
         let branch = |(thread, checkpoint): &(ThreadId, CheckpointId)| LostBranch {

@@ -12,7 +12,7 @@ use crate::wire::{
 };
 
 /// Points of the picture of how a thread grew.
-const POINTS: usize = 240;
+const MAX_POINTS: usize = 240;
 /// Threads of `storage.usage` when nobody says how many.
 const LARGEST: usize = 500;
 /// Versions and bytes from which on a hint is given for a key.
@@ -37,7 +37,7 @@ fn hint(usage: &KeyUsage, now: u64) -> Option<KeyHint> {
 /// Returns the growth of a thread, with checkpoints grouped so that a long thread becomes a chart of a few hundred
 /// points.
 fn growth(breakdown: &ThreadBreakdown) -> Vec<GrowthPoint> {
-    let together = breakdown.checkpoints.len().div_ceil(POINTS).max(1);
+    let together = breakdown.checkpoints.len().div_ceil(MAX_POINTS).max(1);
     let mut total = 0;
     breakdown
         .checkpoints
@@ -178,7 +178,7 @@ mod tests {
             checkpoints,
         });
         assert!(
-            points.len() <= POINTS && points.len() > POINTS / 2,
+            points.len() <= MAX_POINTS && points.len() > MAX_POINTS / 2,
             "{}",
             points.len()
         );
@@ -243,13 +243,13 @@ mod tests {
             (totals, few[1].bytes, few[1].checkpoints),
             (vec![10, 20, 30], 10, 1)
         );
-        assert_eq!(growth(&breakdown(POINTS)).len(), POINTS);
-        let many = growth(&breakdown(POINTS + 1));
-        assert_eq!(many.len(), (POINTS + 1).div_ceil(2));
+        assert_eq!(growth(&breakdown(MAX_POINTS)).len(), MAX_POINTS);
+        let many = growth(&breakdown(MAX_POINTS + 1));
+        assert_eq!(many.len(), (MAX_POINTS + 1).div_ceil(2));
         assert_eq!((many[0].checkpoints, many[0].bytes, many[0].step), (2, 20, 1));
         assert_eq!(
             many.last().map(|point| point.total),
-            Some(10 * (POINTS as u64 + 1))
+            Some(10 * (MAX_POINTS as u64 + 1))
         );
     }
 }
