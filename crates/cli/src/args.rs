@@ -1,7 +1,9 @@
 //! Every command and option, with the help that teaches them.
 
+pub(crate) mod attach;
 pub(crate) mod diff;
 pub(crate) mod effects;
+pub(crate) mod mcp;
 pub(crate) mod search;
 pub(crate) mod store;
 pub(crate) mod threads;
@@ -84,6 +86,10 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Answer a question, or go on where a thread stopped.
     Resume(ResumeArgs),
+    /// Run the tests beside graphs.
+    Test(TestArgs),
+    /// Draw and run the graph of a LangGraph program in Python.
+    Attach(attach::AttachArgs),
     /// List threads; show, copy, export, import, prune, measure and check them.
     Threads(threads::ThreadsArgs),
     /// Show the state of a thread, now or at a checkpoint.
@@ -121,6 +127,8 @@ pub(crate) enum Command {
     Store(store::StoreArgs),
     /// Show, allow and take back what a graph may touch outside of itself.
     Trust(TrustArgs),
+    /// Sign in at MCP servers that ask for a login, and out.
+    Mcp(mcp::McpArgs),
     /// Serve the app to a browser on this machine.
     Serve(ServeArgs),
 }
@@ -464,6 +472,42 @@ pub(crate) fn entry(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
         _ => Err("a key and a value with = between are needed, such as customer=acme".to_owned()),
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+A test is a file expect/NAME.json beside a graph.json: inputs, answers to the questions, and what must come of it.
+
+Examples:
+  superstep test                                 every test in this folder and below
+  superstep test graphs/refund-desk --filter lamp
+  superstep test graphs --json --junit tests.xml
+  superstep test --accept graphs/refund-desk/expect/other.json
+
+Exit codes: 0 all pass, 1 one fails, 2 usage or no tests.")]
+pub(crate) struct TestArgs {
+    /// Graph files, folders in which graphs are looked for, or single tests
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only tests whose name (graph/test) contains these words
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) filter: Option<String>,
+    /// Write what came of each test that fails as what must come from now on
+    #[arg(long)]
+    pub(crate) accept: bool,
+    /// Record what models answer beside the graph, or replay it without asking them [default: replay where answers are
+    /// kept, else what each node says]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) models: Option<Models>,
+    /// Allow everything that the graphs want to use, for this time
+    #[arg(long)]
+    pub(crate) trust: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the result in the form of JUnit to this file, for a CI
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

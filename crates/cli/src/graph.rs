@@ -13,7 +13,7 @@ use superstep_nodes::{
 };
 use superstep_workbench::session::{self, Origin, RanOn};
 use superstep_workbench::wire::{RunLabels, RunModels};
-use superstep_workbench::{Keychain, NamedSecrets, Trust, WantedAccess, connection_key};
+use superstep_workbench::{KeptLogins, Keychain, NamedSecrets, Trust, WantedAccess, connection_key};
 
 use crate::fault::Fault;
 use crate::out::{self, plain, quoted};
@@ -37,6 +37,22 @@ pub(crate) struct GraphFile {
     pub(crate) exchanges: Arc<Exchanges>,
 }
 
+/// Builds the environment of the graphs in a folder.
+pub(crate) fn around(folder: Option<PathBuf>) -> Environment {
+    let environment =
+        Environment::new(folder).with_keychain(Arc::new(|connection| connection_key(&Keychain, connection)));
+    match superstep_workbench::default_data_dir() {
+        Some(folder) => {
+            let secrets = Arc::new(NamedSecrets::of(&folder, Arc::new(Keychain)));
+            environment
+                .with_secrets(secrets.lookup())
+                .with_logins(Arc::new(KeptLogins::of(&folder, Arc::new(Keychain)).lasting()))
+                .with_models(ModelSettings::load(&folder.join(ModelSettings::FILE)))
+        }
+        None => environment,
+    }
+}
+
 impl GraphFile {
     /// Reads a file, or the `graph.json` of a folder.
     pub(crate) fn read(path: &Path) -> Result<Self, Fault> {
@@ -45,7 +61,7 @@ impl GraphFile {
         } else {
             path.to_owned()
         };
-        let text = files::read_text(&file, files::LARGEST_GRAPH).map_err(|error| {
+        let text = files::read_text(&file, files::MAX_GRAPH).map_err(|error| {
             let hint = match error.kind() {
                 std::io::ErrorKind::NotFound if path.is_dir() => {
                     "Name a folder that holds a graph.json, or a file."
@@ -159,22 +175,12 @@ impl GraphFile {
     }
 
     pub(crate) fn environment(&self) -> Environment {
-        let environment = Environment::new(self.path.parent().map(Path::to_owned))
-            .with_keychain(Arc::new(|connection| connection_key(&Keychain, connection)));
+        let environment = around(self.path.parent().map(Path::to_owned));
         let environment = match &self.earlier {
             Some(ran) => environment.at_version(&ran.sources),
             None => environment,
         };
-        let environment = self.models.within(environment);
-        match superstep_workbench::default_data_dir() {
-            Some(folder) => {
-                let secrets = Arc::new(NamedSecrets::of(&folder, Arc::new(Keychain)));
-                environment
-                    .with_secrets(secrets.lookup())
-                    .with_models(ModelSettings::load(&folder.join(ModelSettings::FILE)))
-            }
-            None => environment,
-        }
+        self.models.within(environment)
     }
 
     /// Returns everything outside of itself that the graph wants to access.
@@ -188,34 +194,16 @@ impl GraphFile {
     /// Returns what the graph may access: what was allowed in its folder, or for this run everything that it wants.
     /// Otherwise fails with the list of what is missing.
     pub(crate) fn permitted(&self, everything: bool) -> Result<Grants, Fault> {
-        let mut wanted = self.wanted(&Registry::standard());
-        if everything {
-            return Ok(Grants::these(wanted.into_keys()));
-        }
+        let path = self.path.display().to_string();
+        let allow = format!("superstep trust {} --all", quoted(&path));
         let project = Trust::project_of(&self.path);
-        let grants = match superstep_workbench::default_data_dir() {
-            Some(folder) => Trust::of(&folder).grants(&project),
-            None => Grants::none(),
-        };
-        wanted.retain(|access, _| !grants.allow(access));
-        if wanted.is_empty() {
-            return Ok(grants);
-        }
-        for (access, nodes) in &wanted {
-            let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
-            out::note(&format!(
-                "  {}  {} (node {})",
-                access.key(),
-                described(access),
-                nodes.join(", ")
-            ));
-        }
-        Err(Fault::usage(format!(
-            "{} wants to use what is listed above, which nobody has allowed yet. If you know why it does, allow it with \
-             `superstep trust {} --all`, or for one run with --trust.",
-            self.path.display(),
-            quoted(&self.path.to_string_lossy())
-        )))
+        permit(
+            &project,
+            &path,
+            self.wanted(&Registry::standard()),
+            everything,
+            |_| allow,
+        )
     }
 
     /// Returns everything that is wrong with the graph, errors first in each record.
@@ -338,6 +326,41 @@ pub(crate) fn describe(problem: &Diagnostic) -> String {
         plain(&message),
         plain(&remedy)
     )
+}
+
+/// Returns what was allowed in a project, or everything that is wanted, for this time. Otherwise fails with the list of what is
+/// missing and the command that allows it.
+pub(crate) fn permit(
+    project: &str,
+    name: &str,
+    mut wanted: WantedAccess,
+    everything: bool,
+    allow: impl FnOnce(&WantedAccess) -> String,
+) -> Result<Grants, Fault> {
+    if everything {
+        return Ok(Grants::these(wanted.into_keys()));
+    }
+    let grants = match superstep_workbench::default_data_dir() {
+        Some(folder) => Trust::of(&folder).grants(project),
+        None => Grants::none(),
+    };
+    wanted.retain(|access, _| !grants.allow(access));
+    if wanted.is_empty() {
+        return Ok(grants);
+    }
+    for (access, nodes) in &wanted {
+        let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+        let nodes = match nodes.is_empty() {
+            true => String::new(),
+            false => format!(" (node {})", nodes.join(", ")),
+        };
+        out::note(&format!("  {}  {}{nodes}", access.key(), described(access)));
+    }
+    Err(Fault::usage(format!(
+        "{name} wants to use what is listed above, which nobody has allowed yet. If you know why it does, allow it with `{}`, or for \
+         one run with --trust.",
+        allow(&wanted)
+    )))
 }
 
 /// Describes an access, with a warning where needed.

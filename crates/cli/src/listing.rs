@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use superstep::checkpoint::{CheckpointHead, ThreadSummary};
+use superstep::Checkpointer;
+use superstep::checkpoint::{CheckpointHead, ThreadQuery, ThreadSummary};
 use superstep::value::Object;
 use superstep_workbench::session;
 use superstep_workbench::wire::RunLabels;
@@ -120,6 +121,23 @@ impl GraphFilter {
                  `superstep threads list` shows the names.",
                 graph.display()
             ))),
+        }
+    }
+
+    /// Reads what was asked for of the threads of a database.
+    pub(crate) async fn of(graph: &Path, saver: &dyn Checkpointer) -> Result<Self, Fault> {
+        let has = async |wanted: GraphFilter| {
+            let mut of_graph = ThreadQuery::new();
+            of_graph.filter = wanted.note(of_graph.filter);
+            Ok::<bool, Fault>(saver.count_threads(&of_graph).await? > 0)
+        };
+        Self::read(graph, has).await
+    }
+
+    /// Returns the path or the name.
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            GraphFilter::Path(text) | GraphFilter::Name(text) => text,
         }
     }
 

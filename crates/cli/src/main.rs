@@ -100,6 +100,8 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Types(args) => commands::types::types(&args),
         Command::Run(args) => commands::run::run(args).await,
         Command::Resume(args) => commands::resume::resume(args).await,
+        Command::Test(args) => commands::test::test(args).await,
+        Command::Attach(args) => commands::attach::attach(args).await,
         Command::Threads(args) => commands::threads::threads(args).await,
         Command::State(args) => commands::state::state(&args).await,
         Command::History(args) => commands::state::history(&args).await,
@@ -117,6 +119,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Delete(args) => commands::threads::delete(&args).await,
         Command::Export(args) => commands::export::export(&args),
         Command::Store(args) => commands::store::store(args).await,
+        Command::Mcp(args) => commands::mcp::mcp(args).await,
         Command::Trust(args) => commands::trust::trust(&args),
         Command::Serve(args) => commands::serve::serve(args).await,
     }

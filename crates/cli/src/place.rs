@@ -84,6 +84,16 @@ impl Store {
         }
     }
 
+    /// Refuses a question that only the program could answer which makes the threads; `what` is not in its database.
+    pub(crate) fn refuse_unknown(&self, what: &str) -> Result<(), Fault> {
+        match self.saver.foreign() {
+            Some(_) => Err(Fault::usage(format!(
+                "{what} is not in a LangGraph database: only its program knows."
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Opens the storage in this program; it is not created if it does not exist.
     pub(crate) async fn existing_here(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
@@ -118,6 +128,12 @@ impl Store {
     }
 
     fn of(storage: superstep_storage::Storage, option: String) -> Self {
+        if let Some(foreign) = storage.checkpointer.foreign()
+            && let Some(dir) = superstep_workbench::default_data_dir()
+        {
+            let secrets = NamedSecrets::of(&dir, Arc::new(Keychain));
+            foreign.set_key(secrets.variable(superstep_storage::LANGGRAPH_KEY).as_deref());
+        }
         Self {
             saver: storage.checkpointer,
             memory: storage.store,
@@ -283,6 +299,11 @@ pub(crate) fn graph_of(
         }
         return Err(Fault::usage(format!(
             "The graph of thread {thread} was {path}, which is not there any more. Name its file with --graph."
+        )));
+    }
+    if session::is_copied(head) {
+        return Err(Fault::usage(format!(
+            "Thread {thread} was copied from a LangGraph program, and is of no graph here yet. Name the file of one with the same nodes with --graph."
         )));
     }
     Err(Fault::usage(format!(

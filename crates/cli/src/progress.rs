@@ -8,11 +8,12 @@ use serde_json::Value as Json;
 use superstep::{Interrupt, StreamMode, Value};
 use superstep_nodes::kinds::ask;
 use superstep_workbench::ipc::Streamed;
+use superstep_workbench::session::as_question;
 
 use crate::out::{self, quoted, short};
 
 /// Columns that a summary of a value may take.
-const SUMMARY: usize = 100;
+const MAX_SUMMARY: usize = 100;
 
 /// The modes that the report needs.
 pub(crate) const MODES: [StreamMode; 4] = [
@@ -53,7 +54,7 @@ impl Progress {
                     (None, Some(log)) if data.get("invariant").or(data.get("breakpoint")).is_some() => {
                         out::note(&format!("      {log}"))
                     }
-                    _ => out::note(&format!("      {}", short(&json(data), SUMMARY))),
+                    _ => out::note(&format!("      {}", short(&json(data), MAX_SUMMARY))),
                 }
             }
             Ok(StreamMode::Messages) => {
@@ -144,10 +145,13 @@ impl Progress {
     }
 }
 
-/// Returns the name of a task for people: what takes over from a node that failed has a name that stands in no graph.
+/// Returns the name of a task for people: what takes over from a node has a name that stands in no graph.
 pub(crate) fn task_name(node: &str) -> Cow<'_, str> {
-    match node.strip_prefix("__error_handler__") {
-        Some(failed) => format!("{failed} (fallback)").into(),
+    if let Some(failed) = node.strip_prefix("__error_handler__") {
+        return format!("{failed} (fallback)").into();
+    }
+    match node.strip_prefix("__limit_handler__") {
+        Some(limited) => format!("{limited} (limit)").into(),
         None => node.into(),
     }
 }
@@ -161,7 +165,7 @@ fn text(object: &Value, name: &str) -> String {
 fn summary(result: &Value) -> String {
     match result.as_object() {
         Some(keys) if !keys.is_empty() => {
-            let each = SUMMARY / keys.len();
+            let each = MAX_SUMMARY / keys.len();
             let parts = keys
                 .iter()
                 .map(|(key, value)| (&**key, short(&json(value), each.max(20))))
@@ -176,9 +180,41 @@ fn summary(result: &Value) -> String {
     }
 }
 
-/// Prints a question and how to answer it.
+/// Command that goes on with a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Again {
+    /// The command with the thread.
+    pub(crate) command: String,
+    /// Options that follow those of an answer.
+    pub(crate) option: String,
+    /// It takes the name of who answers.
+    pub(crate) takes_names: bool,
+}
+
+impl Again {
+    /// Returns the command that goes on with a thread of a graph.
+    pub(crate) fn thread(thread: &str, option: &str) -> Self {
+        Self {
+            command: format!("superstep resume {}", quoted(thread)),
+            option: option.to_owned(),
+            takes_names: true,
+        }
+    }
+
+    /// Returns the whole command, without an answer.
+    pub(crate) fn whole(&self) -> String {
+        format!("{}{}", self.command, self.option)
+    }
+}
+
+/// Prints a question of a graph's thread and how to answer it.
 pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &str) {
-    let value = json(&interrupt.value);
+    question_for(interrupt, alone, &Again::thread(thread, db));
+}
+
+/// Prints a question and what is known about it.
+pub(crate) fn asked(interrupt: &Interrupt) {
+    let value = as_question(&interrupt.value);
     let text = value.get("question").and_then(Json::as_str);
     out::note("");
     match text {
@@ -196,7 +232,7 @@ pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &st
         .into_iter()
         .flatten()
     {
-        out::note(&format!("    {key}: {}", short(value, SUMMARY)));
+        out::note(&format!("    {key}: {}", short(value, MAX_SUMMARY)));
     }
     if let Some(edited) = value.get("value").filter(|_| text.is_some()) {
         out::note("  It is now:");
@@ -206,11 +242,6 @@ pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &st
         };
         out::note(&indented(&indented(&shown)));
     }
-    let id = if alone {
-        String::new()
-    } else {
-        format!(" --id {}", interrupt.id)
-    };
     let names = value.get("who").and_then(Json::as_array);
     let names: Vec<&str> = names.into_iter().flatten().filter_map(Json::as_str).collect();
     if !names.is_empty() {
@@ -219,11 +250,25 @@ pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &st
     if let Some(until) = ask::deadline(&interrupt.value) {
         out::note(&format!("  Waits until {}.", superstep::run::iso8601(until)));
     }
-    let name = match names[..] {
-        [first, ..] => format!(" --as {}", quoted(first)),
-        [] => String::new(),
+}
+
+/// Prints a question and the commands that answer it.
+pub(crate) fn question_for(interrupt: &Interrupt, alone: bool, again: &Again) {
+    asked(interrupt);
+    let value = as_question(&interrupt.value);
+    let text = value.get("question").and_then(Json::as_str);
+    let id = if alone {
+        String::new()
+    } else {
+        format!(" --id {}", interrupt.id)
     };
-    let resume = format!("superstep resume {}{id}{name}{db}", quoted(thread));
+    let names = value.get("who").and_then(Json::as_array);
+    let first = names.into_iter().flatten().find_map(Json::as_str);
+    let name = match first.filter(|_| again.takes_names) {
+        Some(first) => format!(" --as {}", quoted(first)),
+        None => String::new(),
+    };
+    let resume = format!("{}{id}{name}{}", again.command, again.option);
     let choices = value
         .get("choices")
         .and_then(Json::as_array)
@@ -248,7 +293,7 @@ pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &st
                 return out::note(&format!("  {resume} --text TEXT"));
             }
             if let Some(schema) = schema {
-                out::note(&format!("  The answer is: {}", short(schema, 2 * SUMMARY)));
+                out::note(&format!("  The answer is: {}", short(schema, 2 * MAX_SUMMARY)));
             }
             out::note(&format!("  {resume} --answer JSON"));
         }

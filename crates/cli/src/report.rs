@@ -11,7 +11,7 @@ use superstep_workbench::wire::RunStop;
 use crate::args::Running;
 use crate::fault::{FAILED, Fault, STOPPED, WAITING};
 use crate::out::{self, quoted};
-use crate::progress::{self, Progress, json};
+use crate::progress::{self, Again, Progress, json};
 
 /// The line in place of how to go on.
 const GONE: &str = "The thread was in memory only, and is gone now.";
@@ -20,8 +20,8 @@ const GONE: &str = "The thread was in memory only, and is gone now.";
 #[derive(Debug)]
 pub(crate) struct Report {
     thread: String,
-    /// The option that names the database again.
-    option: String,
+    /// The command that goes on with the thread.
+    again: Again,
     /// The thread outlives the program.
     durable: bool,
     /// Events for programs are written, not lines for people.
@@ -40,8 +40,27 @@ impl Report {
             (false, _) => progress::MODES.to_vec(),
         };
         Self {
+            again: Again::thread(thread, option),
             thread: thread.to_owned(),
-            option: option.to_owned(),
+            durable,
+            machine,
+            modes,
+            progress: Progress::default(),
+            written: Ok(()),
+        }
+    }
+
+    /// Creates the output of a run that another command begins, of these modes.
+    pub(crate) fn of(
+        machine: bool,
+        modes: Vec<StreamMode>,
+        thread: &str,
+        again: Again,
+        durable: bool,
+    ) -> Self {
+        Self {
+            thread: thread.to_owned(),
+            again,
             durable,
             machine,
             modes,
@@ -80,7 +99,8 @@ impl Report {
         self.written.is_ok()
     }
 
-    fn end_speech(&mut self) {
+    /// Ends the line of tokens, before other words.
+    pub(crate) fn end_speech(&mut self) {
         self.progress.end_speech();
     }
 
@@ -123,7 +143,7 @@ impl Report {
     }
 
     fn resume(&self) -> String {
-        format!("superstep resume {}{}", quoted(&self.thread), self.option)
+        self.again.whole()
     }
 
     fn kept(&self, text: String) -> String {
@@ -205,7 +225,7 @@ impl Report {
             "interrupted" if !self.machine => {
                 let questions: Vec<Interrupt> = interrupts.iter().filter_map(Interrupt::from_json).collect();
                 for question in &questions {
-                    progress::question(question, questions.len() == 1, &self.thread, &self.option);
+                    progress::question_for(question, questions.len() == 1, &self.again);
                 }
                 if !self.durable {
                     out::note(GONE);

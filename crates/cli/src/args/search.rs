@@ -89,7 +89,7 @@ pub(crate) struct FindArgs {
     /// Only moments before then
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) until: Option<String>,
-    /// Only threads of this graph
+    /// Only threads of this graph: its file or folder, or its name
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
     /// Only moments that this version of a graph made: its id, or the beginning of it
@@ -130,7 +130,7 @@ pub(crate) struct ProbeArgs {
     /// Only visits from then on: 2026-01-31, 2026-01-31T14:00:00Z, or 30m, 12h, 7d ago
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) since: Option<String>,
-    /// Only threads of this graph
+    /// Only threads of this graph: its file or folder, or its name
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
     /// Largest number of visits [default: all]

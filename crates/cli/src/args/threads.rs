@@ -56,6 +56,8 @@ pub(crate) enum ThreadsAction {
     Show(ShowArgs),
     /// List the questions that wait, of every thread and branch, the oldest first.
     Waiting(WaitingArgs),
+    /// Show what people answered in Approve, and check that nobody changed it.
+    History(AnswersArgs),
     /// Withdraw a question: nobody is to answer it.
     Withdraw(WithdrawArgs),
     /// Copy a thread, also to another database.
@@ -158,9 +160,43 @@ pub(crate) struct WaitingArgs {
     /// Go on after this checkpoint of this thread: the next page
     #[arg(long, value_name = "CHECKPOINT/THREAD")]
     pub(crate) after: Option<String>,
-    /// Only say how many tasks ask
-    #[arg(long, conflicts_with_all = ["thread", "limit", "after"])]
+    /// Only say how many there are
+    #[arg(long, conflicts_with_all = ["limit", "after"])]
     pub(crate) count: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Each answer, withdrawal and delegation has an entry in a chain: the hash of what it says and of the entry before. --verify shows what
+was changed, added or left out since, by damage or by a careless edit. It does not help against somebody who may write the file of
+the history and writes the whole chain again, unless the hash of an entry was noted elsewhere: give it with --noted. Names
+are said and not proven.
+
+Examples:
+  superstep threads history
+  superstep threads history --search 'refund ada' --limit 20
+  superstep threads history --thread THREAD --json
+  superstep threads history --verify                   its last line has the hash to note
+  superstep threads history --verify --noted HASH      exit code 1 when the chain was changed, or does not have that entry")]
+pub(crate) struct AnswersArgs {
+    /// Only answers in this thread
+    #[arg(long, value_name = "THREAD", conflicts_with = "verify")]
+    pub(crate) thread: Option<String>,
+    /// Only those that have all of these words, in the question, the answer, the note, or a name
+    #[arg(long, value_name = "WORDS", conflicts_with = "verify")]
+    pub(crate) search: Option<String>,
+    /// At most this many, the newest first
+    #[arg(long, value_name = "N", conflicts_with = "verify")]
+    pub(crate) limit: Option<NonZeroUsize>,
+    /// Check the chain of all answers
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// The hash that an earlier check ended with
+    #[arg(long, value_name = "HASH", requires = "verify")]
+    pub(crate) noted: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -204,7 +240,8 @@ Examples:
   superstep threads copy THREAD
   superstep threads copy THREAD trial
   superstep threads copy THREAD --to file:/backup/threads
-  superstep threads copy --all --to postgres://me@localhost/threads    move to another database; again for what is new")]
+  superstep threads copy --all --to postgres://me@localhost/threads    move to another database; again for what is new
+  superstep threads copy --all --db langgraph:checkpoints.sqlite --to threads.db    bring a LangGraph program's threads here")]
 pub(crate) struct CopyArgs {
     /// The thread
     #[arg(

@@ -16,11 +16,11 @@ use crate::place::{Store, graph_of};
 use crate::progress::json;
 
 /// Letters of a value in a line.
-const SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;
 /// Texts from this length on are compared by words.
 const LONG: usize = 40;
 /// Letters of what is equal beside a changed word.
-const CONTEXT: usize = 24;
+const MAX_CONTEXT: usize = 24;
 
 pub(crate) async fn diff(args: &DiffArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.reading.db).await?;
@@ -201,7 +201,7 @@ fn line(found: &Differing<'_>) -> String {
         "" => "(everything)".to_owned(),
         pointer => pointer.trim_start_matches('/').to_owned(),
     };
-    let shown = |value: Option<&Value>| value.map_or_else(String::new, |value| out::brief(value, SHOWN));
+    let shown = |value: Option<&Value>| value.map_or_else(String::new, |value| out::brief(value, MAX_SHOWN));
     let at = place(&found.pointer);
     match (found.change, found.left, found.right) {
         (ChangeKind::Removed, left, _) => format!("- {at}  {}", shown(left)),
@@ -270,8 +270,8 @@ fn words(left: &str, right: &str) -> String {
 /// Shortens an equal part to what is next to the changes.
 fn around(text: &str, is_first: bool, is_last: bool) -> String {
     let letters: Vec<char> = text.chars().collect();
-    let head = if is_first { 0 } else { CONTEXT };
-    let tail = if is_last { 0 } else { CONTEXT };
+    let head = if is_first { 0 } else { MAX_CONTEXT };
+    let tail = if is_last { 0 } else { MAX_CONTEXT };
     if letters.len() <= head + tail + 1 {
         return text.to_owned();
     }
@@ -291,7 +291,7 @@ mod tests {
             "The {+front +}brake [-squeals.-]{+squealed!+}"
         );
         let far = "x ".repeat(40);
-        let near = "x ".repeat(CONTEXT / 2);
+        let near = "x ".repeat(MAX_CONTEXT / 2);
         assert_eq!(
             words(&format!("{far}old {far}"), &format!("{far}new {far}")),
             format!("…{near}[-old-]{{+new+}} {}x…", &near[2..]),

@@ -13,6 +13,7 @@ use crate::place::Store;
 
 pub(crate) async fn effects(args: &EffectsArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.reading.db).await?;
+    store.refuse_unknown("What a run would do again to the world outside")?;
     let moment = moment(&store, &args.moment).await?;
     let (file, graph) = open(&store, args.graph.as_deref(), &moment.thread, &moment.head)?;
     let at = StateRef::at(moment.thread.clone(), moment.head.id.clone());

@@ -23,9 +23,9 @@ use crate::place::Store;
 use crate::progress::json;
 
 /// Letters of a value in a line.
-const SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 /// Writers that a line names; of more, the first.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Converts a path as people write it to a JSON Pointer: `messages/0/content` becomes `/messages/0/content`.
 fn pointer(path: &str) -> String {
@@ -36,7 +36,7 @@ fn pointer(path: &str) -> String {
 }
 
 fn shown(value: Option<&Value>) -> String {
-    value.map_or_else(|| "nothing".to_owned(), |value| out::brief(value, SHOWN))
+    value.map_or_else(|| "nothing".to_owned(), |value| out::brief(value, MAX_SHOWN))
 }
 
 fn reads_of(reads: &KeysRead) -> String {
@@ -127,7 +127,7 @@ fn line(write: &ValueWrite, depth: usize) -> String {
             write.pointer.trim_start_matches('/')
         ),
         WriteOrigin::Unknown => "a step that is not stored any more".to_owned(),
-        WriteOrigin::Task if write.writers.len() > MOST_NAMED => {
+        WriteOrigin::Task if write.writers.len() > MAX_NAMED => {
             format!(
                 "{} and {} more tasks",
                 name(&write.writers[0]),
@@ -161,7 +161,7 @@ fn answers(write: &ValueWrite, depth: usize) -> Vec<String> {
             write.written.ts
         )
     };
-    let writers = write.writers.iter().take(MOST_NAMED);
+    let writers = write.writers.iter().take(MAX_NAMED);
     writers.flat_map(|writer| &writer.answers).map(line).collect()
 }
 
@@ -182,7 +182,7 @@ fn possible_reads(write: &ValueWrite, depth: usize) -> Vec<String> {
             keys.join(", "),
         )
     };
-    let writers = write.writers.iter().take(MOST_NAMED);
+    let writers = write.writers.iter().take(MAX_NAMED);
     let unseen = writers.filter(|writer| !writer.may_have_read.is_empty());
     unseen.map(line).collect()
 }
@@ -607,7 +607,7 @@ fn absence(node: &str, visits: &VisitsView) -> Vec<String> {
 
 fn recorded_view(value: &RecordedValueView) -> String {
     match (&value.value, value.size) {
-        (Some(value), _) => out::short(value, SHOWN),
+        (Some(value), _) => out::short(value, MAX_SHOWN),
         (None, Some(size)) => format!("{size} bytes"),
         (None, None) => "more than 64 KiB".to_owned(),
     }

@@ -11,7 +11,7 @@ use superstep::checkpoint::{
 };
 use superstep::{CheckpointId, ThreadId};
 use superstep_storage::retention::{Exempt, Retention, retain};
-use superstep_storage::transfer::{self, TransferError};
+use superstep_storage::transfer::{self, SkippedCheckpoint, TransferError, Transferred};
 use superstep_workbench::Staged;
 
 use crate::args::Db;
@@ -24,7 +24,7 @@ use crate::place::Store;
 /// Threads that are listed at a time.
 const PAGE: usize = 200;
 /// Lost branches that are named.
-const BRANCHES: usize = 10;
+const MAX_BRANCHES: usize = 10;
 
 /// Returns a callback that shows the progress of long work on a terminal, in a line that is overwritten.
 fn progress(what: &'static str) -> impl Fn(u64, u64) -> bool {
@@ -73,7 +73,18 @@ pub(crate) async fn copy(args: &CopyArgs) -> Result<(), Fault> {
             let name = args.name.as_deref().map_or_else(|| from.clone(), ThreadId::from);
             let watch = progress("checkpoint");
             let copied = transfer::transfer(&*store.saver, &*to.saver, &from, &name, &watch).await;
-            (name, copied.map_err(|error| fault(error, url))?)
+            let copied = copied.map_err(|error| fault(error, url))?;
+            left_out(&from, &copied);
+            if copied.known > 0 {
+                out::note(&brought_on(&from, &copied));
+                return Ok(out::line(name.as_str())?);
+            }
+            (name, copied.checkpoints)
+        }
+        None if store.saver.foreign().is_some() => {
+            return Err(Fault::usage(
+                "These threads are only read. Name a database of your own to copy them to with --to, as in `--to threads.db`.",
+            ));
         }
         None => {
             let new = || uuid::Uuid::now_v7().to_string();
@@ -95,6 +106,30 @@ pub(crate) async fn copy(args: &CopyArgs) -> Result<(), Fault> {
     Ok(out::line(name.as_str())?)
 }
 
+/// Names what could not be read of a thread that another program makes.
+fn left_out(thread: &ThreadId, copied: &Transferred) {
+    for what in copied.skipped.iter().take(MAX_BRANCHES) {
+        let SkippedCheckpoint { id, cause } = what;
+        out::note(&format!(
+            "Left out of thread {thread}: Checkpoint {id} of thread {thread}: {cause}"
+        ));
+    }
+    let more = copied.skipped.len().saturating_sub(MAX_BRANCHES);
+    if more > 0 {
+        out::note(&format!("Left out of thread {thread}: {more} more."));
+    }
+}
+
+fn brought_on(thread: &ThreadId, copied: &Transferred) -> String {
+    match copied.checkpoints {
+        0 => format!("Thread {thread} was there already, as new as it is here."),
+        new => format!(
+            "Thread {thread} was there already; added {}.",
+            out::count(new, "checkpoint")
+        ),
+    }
+}
+
 /// Copies every thread that the other place does not have, and every item of the store that it does not have.
 async fn everything(store: &Store, url: &str) -> Result<(), Fault> {
     let to = Store::open(&Db {
@@ -104,13 +139,24 @@ async fn everything(store: &Store, url: &str) -> Result<(), Fault> {
     let total = store.saver.count_threads(&ThreadQuery::default()).await?;
     let mut page = ThreadQuery::new().limit(PAGE);
     let (mut threads, mut there, mut damaged, watch) = (0, 0, 0, progress("thread"));
+    let (mut added, mut incomplete) = (0, 0);
     loop {
         let found = store.saver.threads(&page).await?;
         let Some(last) = found.last() else { break };
         page.after = Some(last.place());
         for thread in found.iter().map(|found| &found.thread) {
             match transfer::transfer(&*store.saver, &*to.saver, thread, thread, &|_, _| true).await {
-                Ok(_) => threads += 1,
+                Ok(copied) => {
+                    left_out(thread, &copied);
+                    incomplete += u64::from(!copied.skipped.is_empty());
+                    added += if copied.known > 0 { copied.checkpoints } else { 0 };
+                    let counted = if copied.known > 0 {
+                        &mut there
+                    } else {
+                        &mut threads
+                    };
+                    *counted += 1;
+                }
                 Err(TransferError::Taken(_)) => there += 1,
                 // What is wrong with one is no reason to leave the others behind.
                 Err(TransferError::Storage(error @ StorageError::Corrupt { .. })) => {
@@ -122,10 +168,19 @@ async fn everything(store: &Store, url: &str) -> Result<(), Fault> {
             watch(threads + there + damaged, total);
         }
     }
-    let items = transfer::items(&*store.memory, &*to.memory).await?;
-    let known = match there {
-        0 => String::new(),
-        there => format!(" There already: {}.", out::count(there, "thread")),
+    // What a program remembers across threads is for the program's own place.
+    let items = match store.saver.foreign() {
+        Some(_) => 0,
+        None => transfer::items(&*store.memory, &*to.memory).await?,
+    };
+    let known = match (there, added) {
+        (0, _) => String::new(),
+        (there, 0) => format!(" There already: {}.", out::count(there, "thread")),
+        (there, added) => format!(
+            " There already: {}, to which {} were added.",
+            out::count(there, "thread"),
+            out::count(added, "checkpoint")
+        ),
     };
     out::note(&format!(
         "Copied {} and {} to {}.{known}",
@@ -133,6 +188,13 @@ async fn everything(store: &Store, url: &str) -> Result<(), Fault> {
         out::count(items, "item"),
         to.name
     ));
+    if incomplete > 0 {
+        out::note(&format!(
+            "{} have checkpoints that could not be read. `superstep threads verify{}` names all.",
+            out::count(incomplete, "thread"),
+            store.option
+        ));
+    }
     match damaged {
         0 => Ok(()),
         _ => Err(Fault::failed(format!(
@@ -291,11 +353,11 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
             (_, true) => out::note(&format!("with the thread goes what was marked: {bookmarks}")),
             (_, false) => out::note(&format!("what is bookmarked in the app stays: {bookmarks}")),
         }
-        for (thread, checkpoint) in plan.branches.iter().take(BRANCHES) {
+        for (thread, checkpoint) in plan.branches.iter().take(MAX_BRANCHES) {
             out::note(&format!("a branch of {thread} is lost: {checkpoint}"));
         }
-        if plan.branches.len() > BRANCHES {
-            out::note(&format!("and {} more", plan.branches.len() - BRANCHES));
+        if plan.branches.len() > MAX_BRANCHES {
+            out::note(&format!("and {} more", plan.branches.len() - MAX_BRANCHES));
         }
     }
     let went = if args.dry_run || nothing {

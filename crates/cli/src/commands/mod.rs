@@ -1,5 +1,7 @@
 //! One module per command, or per few that share their work.
 
+pub(crate) mod answers;
+pub(crate) mod attach;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod effects;
@@ -7,6 +9,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 mod hot_edit;
 pub(crate) mod maintenance;
+pub(crate) mod mcp;
 pub(crate) mod preview;
 pub(crate) mod questions;
 pub(crate) mod resume;
@@ -18,6 +21,7 @@ pub(crate) mod serve;
 pub(crate) mod state;
 pub(crate) mod store;
 mod store_uses;
+pub(crate) mod test;
 pub(crate) mod threads;
 pub(crate) mod trace;
 pub(crate) mod trust;

@@ -18,10 +18,11 @@ use crate::out;
 use crate::place::{Store, graph_of};
 
 /// Letters of an answer in a line.
-const ANSWER: usize = 40;
+const MAX_ANSWER: usize = 40;
 
 pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.reading.db).await?;
+    store.refuse_unknown("What an answer would lead to")?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
@@ -69,7 +70,7 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
 fn line(preview: &AnswerPreview) -> String {
     let answer = match &preview.label {
         Some(label) => label.clone(),
-        None => out::short(&preview.answer, ANSWER),
+        None => out::short(&preview.answer, MAX_ANSWER),
     };
     let steps = preview.steps.iter().map(|nodes| {
         let nodes: Vec<String> = nodes.iter().map(node).collect();

@@ -44,18 +44,22 @@ pub(crate) async fn of_thread(store: &Store, thread: &ThreadId) -> Result<Vec<As
 
 /// Formats a question as one line.
 fn text(question: &Interrupt) -> String {
-    let value = &question.value;
-    let asked = value.get("question").unwrap_or(value);
+    let value = session::as_question(&question.value);
+    let asked = value.get("question").unwrap_or(&value);
     match asked.as_str() {
         Some(text) => text.to_owned(),
-        None => out::short(&Json::from(asked), 60),
+        None => out::short(asked, 60),
     }
 }
 
 pub(crate) async fn waiting(args: &WaitingArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.db).await?;
     if args.count {
-        return Ok(out::line(&store.saver.count_waiting().await?.to_string())?);
+        let query = WaitingQuery::new().thread(args.thread.as_deref().map(ThreadId::from));
+        let places = store.saver.waiting(&query).await?;
+        let questions = session::questions_at(&*store.saver, &places).await?;
+        let waiting: usize = questions.iter().map(Vec::len).sum();
+        return Ok(out::line(&waiting.to_string())?);
     }
     let after = match &args.after {
         Some(place) => {

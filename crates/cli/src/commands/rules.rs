@@ -8,9 +8,10 @@ use superstep_workbench::wire::{BrokenMoment, ChangedDecision, CheckInvariants, 
 
 use crate::args::Db;
 use crate::args::search::ReconsiderArgs;
-use crate::commands::search::{Searched, desk, key_of};
+use crate::commands::search::{Searched, desk};
 use crate::fault::Fault;
 use crate::graph::GraphFile;
+use crate::listing::absolute;
 use crate::out;
 
 /// Moments at which the invariants of a graph were broken.
@@ -30,7 +31,7 @@ pub(crate) async fn broken(
     as_json: bool,
 ) -> Result<Broken, Fault> {
     let desk = desk(db).await?;
-    let graphs = key_of(Some(&file.path));
+    let graphs = vec![absolute(&file.path)];
     let mut request = CheckInvariants {
         since: since.map(str::to_owned),
         ..CheckInvariants::default()
@@ -100,7 +101,7 @@ fn broken_json(moment: &BrokenMoment) -> Json {
 pub(crate) async fn reconsider(args: ReconsiderArgs) -> Result<(), Fault> {
     let file = GraphFile::read(&args.graph)?;
     let desk = desk(&args.reading.db).await?;
-    let graphs = key_of(Some(&file.path));
+    let graphs = vec![absolute(&file.path)];
     let mut request = ReconsiderEdge {
         edge: args.edge,
         expression: args.expression,

@@ -18,16 +18,31 @@ use crate::args::threads::Status;
 use crate::commands::state;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
+use crate::listing::GraphFilter;
 use crate::out;
 use crate::place::Store;
 
 /// Results of an answer.
 const PAGE: u32 = 100;
 /// Letters of a value in a line.
-const SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;
 
 pub(crate) async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
+    desk_of(Arc::new(Store::existing(db).await?))
+}
+
+/// Opens the desk, and returns what threads know a graph by: its file, or its name. One that no thread ran is refused unless
+/// it is a file.
+async fn desk_of_graph(db: &crate::args::Db, graph: Option<&Path>) -> Result<(Desk, Vec<String>), Fault> {
     let store = Arc::new(Store::existing(db).await?);
+    let known = match graph {
+        Some(graph) => vec![GraphFilter::of(graph, &*store.saver).await?.into_text()],
+        None => Vec::new(),
+    };
+    Ok((desk_of(store)?, known))
+}
+
+fn desk_of(store: Arc<Store>) -> Result<Desk, Fault> {
     let data_dir = superstep_workbench::default_data_dir();
     let reading = store.clone();
     let graph = move |thread: &ThreadSummary| -> Option<Graph> {
@@ -41,19 +56,6 @@ pub(crate) async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
         Some(dir) => desk.with_index_of(&dir, &store.name),
         None => desk,
     })
-}
-
-/// Returns the key by which threads know a graph.
-pub(crate) fn key_of(graph: Option<&Path>) -> Vec<String> {
-    let file = |path: &Path| match path.is_dir() {
-        true => path.join("graph.json"),
-        false => path.to_owned(),
-    };
-    let path = graph.map(file);
-    let path = path.map(|file| file.canonicalize().unwrap_or(file));
-    path.map(|path| path.to_string_lossy().into_owned())
-        .into_iter()
-        .collect()
 }
 
 /// Progress of a search.
@@ -117,9 +119,8 @@ impl Searched {
 }
 
 pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
-    let desk = desk(&args.reading.db).await?;
+    let (desk, graphs) = desk_of_graph(&args.reading.db, args.graph.as_deref()).await?;
     let limit = args.limit.get();
-    let graphs = key_of(args.graph.as_deref());
     let mut request = FindMoments {
         words: Some(args.words.join(" ")),
         first_where: args.first_where,
@@ -181,7 +182,7 @@ fn shown(result: &Evaluated) -> String {
                 value: Some(value), ..
             }),
             _,
-        ) => out::short(value, SHOWN),
+        ) => out::short(value, MAX_SHOWN),
         (
             Some(ValueView {
                 head: Some(head),
@@ -190,7 +191,7 @@ fn shown(result: &Evaluated) -> String {
             }),
             _,
         ) => {
-            let head: String = head.chars().take(SHOWN).collect();
+            let head: String = head.chars().take(MAX_SHOWN).collect();
             format!("{head}… ({bytes} bytes)")
         }
         (_, Some(message)) => format!("({message})"),
@@ -285,9 +286,8 @@ fn place_of(name: String, graph: Option<&Path>) -> Result<(String, Option<String
 }
 
 pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
-    let desk = desk(&args.reading.db).await?;
+    let (desk, graphs) = desk_of_graph(&args.reading.db, args.graph.as_deref()).await?;
     let limit = args.limit.map_or(usize::MAX, |limit| limit.get() as usize);
-    let graphs = key_of(args.graph.as_deref());
     let (node, to) = place_of(args.node, args.graph.as_deref())?;
     let mut request = ProbeNode {
         node,

@@ -14,7 +14,7 @@ use crate::out;
 use crate::place::Store;
 
 /// Letters of a value in a line.
-const SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;
 
 pub(crate) async fn uses(args: UsesArgs) -> Result<(), Fault> {
     let desk = desk(&args.reading.db).await?;
@@ -96,7 +96,7 @@ fn recorded(value: Option<&RecordedValueView>) -> String {
         None => "no such item".to_owned(),
         Some(RecordedValueView {
             value: Some(value), ..
-        }) => out::short(value, SHOWN),
+        }) => out::short(value, MAX_SHOWN),
         Some(RecordedValueView {
             size: Some(size),
             hash: Some(hash),
@@ -118,7 +118,7 @@ enum Then {
 impl Then {
     fn line(&self) -> String {
         match self {
-            Self::Same(value) => format!("then: {} (the same as now)", out::short(value, SHOWN)),
+            Self::Same(value) => format!("then: {} (the same as now)", out::short(value, MAX_SHOWN)),
             Self::Recorded(used) if used.action == UseOfItem::Removed => format!(
                 "then: no such item, last removed by {} at {}; edits by hand after that are not recorded",
                 used.node, used.at

@@ -10,7 +10,7 @@ use superstep::{ThreadId, Value};
 use crate::args::DeleteArgs;
 use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
 use crate::claim::claimant;
-use crate::commands::{maintenance, questions};
+use crate::commands::{answers, maintenance, questions};
 use crate::confirm::confirm_deletion;
 use crate::fault::Fault;
 use crate::handover::Handover;
@@ -26,6 +26,7 @@ pub(crate) async fn threads(args: ThreadsArgs) -> Result<(), Fault> {
         ThreadsAction::List(args) => list(&args).await,
         ThreadsAction::Show(args) => show(&args).await,
         ThreadsAction::Waiting(args) => questions::waiting(&args).await,
+        ThreadsAction::History(args) => answers::history(&args),
         ThreadsAction::Withdraw(args) => questions::withdraw(&args).await,
         ThreadsAction::Copy(args) => maintenance::copy(&args).await,
         ThreadsAction::Export(args) => maintenance::export(&args).await,
@@ -190,12 +191,7 @@ async fn query_of(args: &ListArgs, store: &Store) -> Result<ThreadQuery, Fault> 
     }
     args.labels().note(&mut query.filter);
     if let Some(graph) = &args.graph {
-        let has = async |wanted: GraphFilter| {
-            let mut of_graph = ThreadQuery::new();
-            of_graph.filter = wanted.note(of_graph.filter);
-            Ok::<bool, Fault>(store.saver.count_threads(&of_graph).await? > 0)
-        };
-        query.filter = GraphFilter::read(graph, has).await?.note(query.filter);
+        query.filter = GraphFilter::of(graph, &*store.saver).await?.note(query.filter);
     }
     Ok(query)
 }

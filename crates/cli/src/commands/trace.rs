@@ -33,9 +33,15 @@ pub(crate) async fn trace(args: &TraceArgs) -> Result<(), Fault> {
         return Ok(out::pretty(&trace)?);
     }
     if trace.spans.is_empty() {
-        out::note(
-            "Nothing is recorded of this thread: it was run before traces were kept, or without a data folder.",
-        );
+        out::note(match store.saver.foreign() {
+            Some(_) => {
+                "How long tasks took and what they cost is not in a LangGraph database. `superstep history` has the times of its \
+                 checkpoints, and `superstep state` the tokens that its messages carry."
+            }
+            None => {
+                "Nothing is recorded of this thread: it was run before traces were kept, or without a data folder."
+            }
+        });
         return Ok(());
     }
     if trace.left_out {

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use serde_json::json;
 use superstep_nodes::Registry;
-use superstep_workbench::{Granted, Trust};
+use superstep_nodes::attach::AttachTarget;
+use superstep_workbench::{Granted, Trust, WantedAccess};
 
 use crate::args::TrustArgs;
+use crate::commands::attach::NamedProgram;
 use crate::fault::Fault;
 use crate::graph::{GraphFile, described};
 use crate::out::{self, quoted};
@@ -17,9 +19,11 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<(), Fault> {
     let Some(graph) = &args.graph else {
         return list(&trust, args.json);
     };
-    let file = GraphFile::read(graph)?;
-    let project = Trust::project_of(&file.path);
-    let wanted = file.wanted(&Registry::standard());
+    let Subject {
+        project,
+        wanted,
+        errors,
+    } = Subject::read(graph)?;
     if args.revoke {
         let these = (!args.allow.is_empty()).then_some(args.allow.as_slice());
         trust.revoke(&project, these)?;
@@ -42,11 +46,6 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<(), Fault> {
         )?);
     }
     out::note(&format!("project {project}"));
-    let errors = file
-        .problems(&Registry::standard())
-        .iter()
-        .filter(|it| it.is_error())
-        .count();
     if errors > 0 {
         out::note(&format!(
             "The graph has {}, and what is broken in it is not looked at: it may want more once that is mended. \
@@ -87,6 +86,36 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<(), Fault> {
         ));
     }
     Ok(())
+}
+
+/// The graph or the program whose grants are shown.
+struct Subject {
+    project: String,
+    wanted: WantedAccess,
+    /// Number of errors of a graph, whose broken parts are not looked at.
+    errors: usize,
+}
+
+impl Subject {
+    /// Reads a graph file, or finds what a LangGraph program needs.
+    fn read(graph: &Path) -> Result<Self, Fault> {
+        if let Some(text) = graph.to_str().filter(|text| AttachTarget::is_named_by(text)) {
+            let program = NamedProgram::find(text, &[])?;
+            return Ok(Self {
+                project: program.project(),
+                wanted: program.wanted,
+                errors: 0,
+            });
+        }
+        let file = GraphFile::read(graph)?;
+        let registry = Registry::standard();
+        let problems = file.problems(&registry);
+        Ok(Self {
+            project: Trust::project_of(&file.path),
+            wanted: file.wanted(&registry),
+            errors: problems.iter().filter(|problem| problem.is_error()).count(),
+        })
+    }
 }
 
 fn allowed(granted: &[Granted]) -> Vec<serde_json::Value> {

@@ -26,10 +26,10 @@ use crate::place::{Store, graph_of};
 use crate::report::stop_on_ctrl_c;
 
 /// The largest file with rows.
-const LARGEST: u64 = 16 << 20;
+const MAX_TABLE: u64 = 16 << 20;
 /// Letters of a name, and of what came of a row, in a line.
-const NAME: usize = 36;
-const SHOWN: usize = 100;
+const MAX_NAME: usize = 36;
+const MAX_SHOWN: usize = 100;
 
 /// Graphs of the thread's file and of what rows make of it.
 struct Graphs {
@@ -76,12 +76,12 @@ fn text(path: &Path) -> Result<String, Fault> {
     if path == Path::new("-") {
         let mut text = String::new();
         std::io::stdin()
-            .take(LARGEST)
+            .take(MAX_TABLE)
             .read_to_string(&mut text)
             .map_err(unreadable)?;
         return Ok(text);
     }
-    files::read_text(path, LARGEST).map_err(unreadable)
+    files::read_text(path, MAX_TABLE).map_err(unreadable)
 }
 
 /// Reads the grid from the file; options of the command line override it.
@@ -197,7 +197,7 @@ impl Table {
     fn of(view: &WhatIfView, json: bool) -> Self {
         let widest = view.names.iter().map(|name| name.chars().count()).max();
         Self {
-            name: widest.unwrap_or(0).clamp(4, NAME),
+            name: widest.unwrap_or(0).clamp(4, MAX_NAME),
             json,
             repeats: view.grid.repeat.is_some_and(|repeat| repeat > 1),
         }
@@ -305,7 +305,7 @@ fn came_of(result: &WhatIfResult) -> String {
         let shown = |(key, value): (&String, &ValueView)| {
             let text = value.value.as_ref().map_or_else(
                 || value.head.clone().unwrap_or_default(),
-                |value| out::short(value, SHOWN),
+                |value| out::short(value, MAX_SHOWN),
             );
             format!("{key} {text}")
         };
@@ -316,8 +316,8 @@ fn came_of(result: &WhatIfResult) -> String {
         (None, Some(question)) => question.lines().next().unwrap_or_default().to_owned(),
         (None, None) => output(),
     };
-    match text.chars().count() > SHOWN {
-        true => format!("{}…", text.chars().take(SHOWN).collect::<String>()),
+    match text.chars().count() > MAX_SHOWN {
+        true => format!("{}…", text.chars().take(MAX_SHOWN).collect::<String>()),
         false => text,
     }
 }

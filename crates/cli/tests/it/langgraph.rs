@@ -172,3 +172,80 @@ fn what_would_change_a_langgraph_database_is_refused_with_the_reason() {
         "nothing was made beside it"
     );
 }
+
+#[test]
+fn what_a_langgraph_database_does_not_have_is_said_so() {
+    let user = User::new();
+    let db = format!("langgraph:{}", database(&user));
+    for args in [
+        ["effects", "done"].as_slice(),
+        &["preview", "waiting"],
+        &["effects", "done", "--graph", "nowhere.json"],
+    ] {
+        let args: Vec<&str> = args.iter().copied().chain(["--db", &db]).collect();
+        let done = user.expect(2, &args);
+        assert!(
+            done.err.contains("is not in a LangGraph database"),
+            "{args:?}: {}",
+            done.err
+        );
+    }
+    let trace = user.expect(0, &["trace", "done", "--db", &db]);
+    assert!(
+        trace.err.contains("is not in a LangGraph database") && trace.err.contains("superstep history"),
+        "{}",
+        trace.err
+    );
+}
+
+#[test]
+fn a_copied_thread_is_answered_and_goes_on_with_a_graph_of_ones_own() {
+    let user = User::new();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../storage/tests/langgraph/open-1.2.24.db");
+    let (theirs, ours) = (
+        user.dir.path().join("open.sqlite"),
+        user.dir.path().join("threads.db"),
+    );
+    fs::copy(from, &theirs).unwrap();
+    let graph = user.dir.path().join("line.json");
+    let node = |source: &str| serde_json::json!({"kind": "code", "config": {"source": source}});
+    let document = serde_json::json!({
+        "format": "superstep/1", "name": "Line",
+        "state": {"log": {"type": "array", "reducer": "append", "default": []}},
+        "nodes": {
+            "first": node("return { log: ['first'] }"),
+            "ask": node("return { log: ['one? ' + interrupt({ ask: 'one?' })] }"),
+            "last": node("return { log: ['last'] }"),
+        },
+        "edges": [
+            {"from": "__start__", "to": "first"}, {"from": "first", "to": "ask"},
+            {"from": "ask", "to": "last"}, {"from": "last", "to": "__end__"},
+        ],
+    });
+    fs::write(&graph, document.to_string()).unwrap();
+    let (theirs, ours) = (
+        format!("langgraph:{}", theirs.display()),
+        ours.display().to_string(),
+    );
+    let graph = graph.display().to_string();
+    user.expect(0, &["threads", "copy", "one", "--db", &theirs, "--to", &ours]);
+    let unnamed = user.expect(2, &["state", "one", "--db", &ours]).err;
+    assert!(
+        unnamed.contains("was copied from a LangGraph program") && unnamed.contains("--graph"),
+        "{unnamed}"
+    );
+    let asked = user.expect(3, &["resume", "one", "--graph", &graph, "--db", &ours]);
+    assert!(asked.err.contains("one?"), "{}", asked.err);
+    user.expect(
+        0,
+        &["resume", "one", "--graph", &graph, "--text", "yes", "--db", &ours],
+    );
+    let state = user.expect(0, &["state", "one", "--json", "--db", &ours]).json();
+    assert_eq!(
+        state["values"]["log"],
+        serde_json::json!(["in", "first", "one? yes", "last"])
+    );
+    // It has gone a way of its own.
+    let again = user.call(&["threads", "copy", "one", "--db", &theirs, "--to", &ours]);
+    assert!(again.code != 0 && again.err.contains("already"), "{}", again.err);
+}

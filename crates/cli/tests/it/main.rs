@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::too_many_lines, reason = "a test tells one story")]
 
+mod attach;
 mod breaks;
 mod changes;
 mod check;
@@ -30,6 +31,7 @@ mod serve;
 mod store;
 mod telemetry;
 mod terminal;
+mod testing;
 mod threads;
 mod trace;
 mod trust;

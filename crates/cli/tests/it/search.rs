@@ -83,6 +83,24 @@ fn moments_are_found_by_words_conditions_and_nodes() {
     let other = user.expect(0, &["find", word, "--graph", &graph]);
     assert_eq!(other.out, "");
     assert!(other.err.contains("Nothing found in 2 threads."), "{}", other.err);
+    // A graph is named as it is for `threads list`: by its file or its name, and a wrong one is no empty answer.
+    for graph in [example("refund-desk"), "Refund desk".to_owned()] {
+        let of_graph = user
+            .expect(0, &["find", word, "--graph", &graph, "--json"])
+            .json();
+        assert_eq!(threads(&of_graph), threads(&found), "{graph}");
+    }
+    let unknown = user.expect(2, &["find", word, "--graph", "refund disk"]);
+    assert!(
+        unknown.err.contains("No graph is like \"refund disk\""),
+        "{}",
+        unknown.err
+    );
+    let unknown = user.expect(
+        2,
+        &["probe", "classify", "state.category", "--graph", "refund disk"],
+    );
+    assert!(unknown.err.contains("No graph is like"), "{}", unknown.err);
     let one = user.expect(0, &["find", "--limit", "1", "--json"]).json();
     assert_eq!((threads(&one), &one["more"]), (vec!["t1"], &json!(true)));
     let long_ago = user

@@ -1178,3 +1178,20 @@ fn a_new_input_says_which_questions_it_leaves() {
     );
     assert!(!quiet.err.contains("without an answer"), "{}", quiet.err);
 }
+
+#[test]
+fn a_history_without_answers_is_sound_and_has_no_noted_hash() {
+    let user = User::new();
+    let empty = user.expect(0, &["threads", "history"]);
+    assert!(empty.err.contains("Nobody has answered"), "{}", empty.err);
+    let whole = user
+        .expect(0, &["threads", "history", "--verify", "--json"])
+        .json();
+    assert_eq!((&whole["entries"], &whole["fault_count"]), (&json!(0), &json!(0)));
+    let other = user.expect(1, &["threads", "history", "--verify", "--noted", "abc"]);
+    assert!(
+        other.out.contains("no entry has the noted hash abc"),
+        "{}",
+        other.out
+    );
+}

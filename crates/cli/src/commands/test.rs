@@ -1,0 +1,347 @@
+//! `superstep test`: the tests beside graphs, and what came of them.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::Value as Json;
+use superstep_nodes::models::RECORDINGS;
+use superstep_nodes::testing::{self, Divergence, GraphTest, Played};
+use superstep_workbench::Staged;
+use superstep_workbench::wire::{ModelRecording, RunModels};
+
+use crate::args::TestArgs;
+use crate::commands::run::runnable;
+use crate::fault::{FAILED, Fault};
+use crate::graph::GraphFile;
+use crate::out::{self, quoted};
+
+/// Folders within folders in which graphs are looked for.
+const MAX_DEPTH: usize = 8;
+/// Letters of a value in a report for people.
+const MAX_SHOWN: usize = 300;
+
+/// The result of one test.
+#[derive(Debug, Serialize)]
+struct Tested {
+    /// Folder of the graph and name of the test.
+    name: String,
+    graph: PathBuf,
+    test: PathBuf,
+    passed: bool,
+    /// Seconds.
+    took: f64,
+    /// Why it could not be run at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    divergences: Vec<Divergence>,
+    /// What came was written as what must come.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    accepted: bool,
+}
+
+pub(crate) async fn test(args: TestArgs) -> Result<(), Fault> {
+    let mut results = Vec::new();
+    for (graph, tests) in found(&args)?.into_iter().filter(|(_, tests)| !tests.is_empty()) {
+        let file = GraphFile::read(&graph)
+            .map(|file| file.with_models(models(&args, &graph)))
+            .and_then(|file| runnable(&file, args.trust).map(|_| file))
+            .map_err(|fault| match fault.message() {
+                cause if cause.is_empty() => format!("{} cannot run.", graph.display()),
+                cause => cause,
+            });
+        for path in &tests {
+            let tested = match &file {
+                Ok(file) => one(&args, file, &graph, path).await?,
+                Err(cause) => failed_to_run(&graph, path, cause.clone()),
+            };
+            report(&args, tested, &mut results)?;
+        }
+    }
+    end(&args, &results)
+}
+
+fn failed_to_run(graph: &Path, test: &Path, cause: String) -> Tested {
+    Tested {
+        name: name_of(graph, test),
+        graph: graph.to_owned(),
+        test: test.to_owned(),
+        passed: false,
+        took: 0.0,
+        error: Some(cause),
+        divergences: Vec::new(),
+        accepted: false,
+    }
+}
+
+async fn one(args: &TestArgs, file: &GraphFile, graph: &Path, path: &Path) -> Result<Tested, Fault> {
+    let mut test = match GraphTest::read(path) {
+        Ok(test) => test,
+        Err(error) => return Ok(failed_to_run(graph, path, error.to_string())),
+    };
+    // Nothing of one test is left in the next: a graph of its own, too.
+    let built = runnable(file, args.trust)?;
+    let began = Instant::now();
+    let played = test.play(built, &file.document).await;
+    let took = began.elapsed();
+    let divergences = test.divergences(&played);
+    let accepted = args.accept && accept(&mut test, &divergences, played, path)?;
+    Ok(Tested {
+        name: name_of(graph, path),
+        graph: graph.to_owned(),
+        test: path.to_owned(),
+        passed: divergences.is_empty() || accepted,
+        took: took.as_secs_f64(),
+        error: None,
+        divergences,
+        accepted,
+    })
+}
+
+/// Writes what came as what must come, of what the test looks at. An answer that nobody asked for, an edit that was not
+/// made and an expression that is not true are not accepted: the test says something else than the graph does.
+fn accept(
+    test: &mut GraphTest,
+    divergences: &[Divergence],
+    played: Played,
+    path: &Path,
+) -> Result<bool, Fault> {
+    if divergences.is_empty() || !divergences.iter().all(|one| one.at.starts_with("/expect/")) {
+        return Ok(false);
+    }
+    test.accept(played.outcome);
+    write(path, &test.to_text())?;
+    Ok(true)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Fault> {
+    let cannot = |error| Fault::failed(format!("{} cannot be written: {error}.", path.display()));
+    let mut staged = Staged::begin(path).map_err(cannot)?;
+    staged.file.write_all(text.as_bytes()).map_err(cannot)?;
+    staged.finish().map_err(cannot)
+}
+
+/// Returns who answers for the models of a graph: what was kept beside it, unless the person says otherwise.
+fn models(args: &TestArgs, graph: &Path) -> RunModels {
+    let is_kept = graph
+        .parent()
+        .is_some_and(|folder| folder.join(RECORDINGS).exists());
+    let recording = match args.models {
+        Some(models) => Some(models.into()),
+        None => is_kept.then_some(ModelRecording::Replay),
+    };
+    RunModels {
+        scripted: None,
+        recording,
+    }
+}
+
+/// Returns the graphs that have tests, each with those that were asked for.
+fn found(args: &TestArgs) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, Fault> {
+    let mut all = Vec::new();
+    for path in &args.paths {
+        let is_test = path
+            .parent()
+            .and_then(Path::file_name)
+            .is_some_and(|name| name == testing::FOLDER);
+        if path.is_file() && is_test {
+            let graph = path
+                .parent()
+                .and_then(Path::parent)
+                .unwrap_or(Path::new(""))
+                .join("graph.json");
+            all.push((graph, vec![path.clone()]));
+            continue;
+        }
+        let mut graphs = BTreeSet::new();
+        match path.is_dir() {
+            true => graphs_in(path, 0, &mut graphs)?,
+            false => drop(graphs.insert(path.clone())),
+        }
+        for graph in graphs {
+            let tests = GraphTest::files_beside(&graph).map_err(|error| unlisted(&graph, &error))?;
+            all.push((graph, tests));
+        }
+    }
+    if let Some(words) = &args.filter {
+        for (graph, tests) in &mut all {
+            tests.retain(|test| name_of(graph, test).contains(words.as_str()));
+        }
+    }
+    if all.iter().all(|(_, tests)| tests.is_empty()) {
+        let places: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+        let which = match &args.filter {
+            Some(words) => format!("No test with {words:?} in its name is in {}.", places.join(", ")),
+            None => format!("There are no tests in {}.", places.join(", ")),
+        };
+        return Err(Fault::usage(format!(
+            "{which} A test is a file {}/NAME.json beside a graph.json.",
+            testing::FOLDER
+        )));
+    }
+    Ok(all)
+}
+
+fn unlisted(place: &Path, error: &std::io::Error) -> Fault {
+    Fault::usage(format!(
+        "{} cannot be listed: {error}. Check that you may read it.",
+        place.display()
+    ))
+}
+
+/// Finds the `graph.json` of folders that have tests.
+fn graphs_in(folder: &Path, depth: usize, graphs: &mut BTreeSet<PathBuf>) -> Result<(), Fault> {
+    let graph = folder.join("graph.json");
+    if graph.is_file() && (depth == 0 || folder.join(testing::FOLDER).is_dir()) {
+        graphs.insert(graph);
+    }
+    if depth == MAX_DEPTH {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(folder).map_err(|error| unlisted(folder, &error))? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_left_out =
+            name.to_string_lossy().starts_with('.') || name == "node_modules" || name == "target";
+        // Links are not followed: they may lead round.
+        if !is_left_out && entry.file_type()?.is_dir() {
+            graphs_in(&entry.path(), depth + 1, graphs)?;
+        }
+    }
+    Ok(())
+}
+
+fn name_of(graph: &Path, test: &Path) -> String {
+    let whole = graph.canonicalize().unwrap_or_else(|_| graph.to_owned());
+    let folder = whole.parent().and_then(Path::file_name).unwrap_or_default();
+    let test = test.file_stem().unwrap_or_default();
+    format!("{}/{}", folder.to_string_lossy(), test.to_string_lossy())
+}
+
+fn report(args: &TestArgs, tested: Tested, results: &mut Vec<Tested>) -> Result<(), Fault> {
+    if !args.json {
+        let how = match (tested.passed, tested.accepted) {
+            (_, true) => "accepted",
+            (true, false) => "passed",
+            (false, false) => "FAILED",
+        };
+        out::line(&format!("{how:8}  {}  {:.1} s", tested.name, tested.took))?;
+        for line in why(&tested) {
+            out::line(&format!("    {line}"))?;
+        }
+    }
+    results.push(tested);
+    Ok(())
+}
+
+/// Says in lines why a test failed, the first divergence first.
+fn why(tested: &Tested) -> Vec<String> {
+    let mut lines: Vec<String> = tested
+        .error
+        .iter()
+        .map(|error| error.replace('\n', " "))
+        .collect();
+    for one in &tested.divergences {
+        lines.push(format!(
+            "{}: {} expected, {} found",
+            one.at,
+            shown(&one.expected),
+            shown(&one.found)
+        ));
+    }
+    lines
+}
+
+fn shown(value: &Json) -> String {
+    let text = match value {
+        Json::Null => return "nothing".to_owned(),
+        value => value.to_string(),
+    };
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn end(args: &TestArgs, results: &[Tested]) -> Result<(), Fault> {
+    if let Some(path) = &args.junit {
+        write(path, &junit(results))?;
+    }
+    let failed = results.iter().filter(|tested| !tested.passed).count();
+    if args.json {
+        out::pretty(&results)?;
+    } else {
+        let took: Duration = results
+            .iter()
+            .map(|tested| Duration::from_secs_f64(tested.took))
+            .sum();
+        out::line(&format!(
+            "{} passed, {failed} failed in {:.1} s",
+            results.len() - failed,
+            took.as_secs_f64()
+        ))?;
+        if let Some(first) = results
+            .iter()
+            .find(|tested| !tested.passed && tested.error.is_none())
+        {
+            let test = quoted(&first.test.to_string_lossy());
+            out::note(&format!(
+                "If what was found is right: superstep test --accept {test}"
+            ));
+        }
+    }
+    match failed {
+        0 => Ok(()),
+        _ => Err(Fault::quiet(FAILED)),
+    }
+}
+
+/// Writes results as CI systems read them.
+fn junit(results: &[Tested]) -> String {
+    let failed = results.iter().filter(|tested| !tested.passed).count();
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"superstep\" tests=\"{}\" failures=\"{failed}\">\n",
+        results.len()
+    );
+    for tested in results {
+        let (folder, name) = tested.name.split_once('/').unwrap_or(("", &tested.name));
+        text += &format!(
+            "  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3}\"",
+            xml(folder),
+            xml(name),
+            tested.took
+        );
+        match why(tested).as_slice() {
+            [] => text += "/>\n",
+            _ if tested.passed => text += "/>\n",
+            lines => {
+                let first = xml(&lines[0]);
+                text += &format!(
+                    ">\n    <failure message=\"{first}\">{}</failure>\n  </testcase>\n",
+                    xml(&lines.join("\n"))
+                );
+            }
+        }
+    }
+    text + "</testsuite>\n"
+}
+
+/// Escapes a text for XML; controls have no place in it.
+fn xml(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\n' | '\t' => escaped.push(c),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
