@@ -33,6 +33,7 @@ import { Dots, Minimap, Overview } from "./layers";
 import { EndPill, NodeCard } from "./NodeCard";
 import { NoteCard } from "./NoteCard";
 import { type NodeSearchProps, NodeSearchSlot } from "./NodeSearchSlot";
+import { SeenNote } from "./SeenNote";
 import { useFollow, useSelectedTask, useUndone } from "./reveal";
 import { useCanvas, useMinimap } from "./store";
 import { useCamera } from "./useCamera";
@@ -103,6 +104,7 @@ function Flow({ NodeSearch }: Props) {
   const [hub] = useState(() => new ViewHub());
   const overview = useCanvas((state) => state.overview);
   const drawing = useCanvas((state) => state.drawing);
+  const small = useCanvas((state) => state.small);
   const refusing = useCanvas((state) => state.refusing);
   const wiring = useCanvas((state) => state.wiring?.side);
   const carrying = useCanvas((state) => state.wiring !== null && state.wiring.carried.length > 0);
@@ -140,6 +142,7 @@ function Flow({ NodeSearch }: Props) {
       data-canvas
       data-overview={overview || undefined}
       data-drawing={drawing}
+      data-small={small || undefined}
       data-wiring={wiring}
       tabIndex={0}
       role="group"
@@ -213,6 +216,7 @@ const Around = memo(function Around({ hub, NodeSearch }: Props & { readonly hub:
   return (
     <>
       <EmptyCanvas />
+      <SeenNote />
       {minimap && <Minimap hub={hub} />}
       <CanvasTools hub={hub} />
       <HiddenWires />

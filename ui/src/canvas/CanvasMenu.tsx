@@ -1,7 +1,8 @@
 /** What a right click offers: over a node, a line, or the empty canvas. */
 import { PointMenu, type MenuEntry } from "../components/Menu";
 import { deleteThings, setField } from "../document/edits";
-import { joinable, setEdgeForm } from "../document/edge-edits";
+import { joinable, setEdgeForm, USUAL_BOUND } from "../document/edge-edits";
+import { offOnlyRead } from "../debugger/model/only-read";
 import { askProbe } from "../debugger/state/asked";
 import { runTo } from "../debugger/run/actions";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
@@ -14,7 +15,7 @@ import { nestedGraphOf } from "../document/nested-graphs";
 import { errorWayOf } from "../document/error-ways";
 import { declaredWays } from "../document/ports";
 import { routeByWays, routeKey } from "../document/routes";
-import { doc } from "../document/store";
+import { doc, useDocumentState } from "../document/store";
 import { edit } from "../document/edit";
 import { edgeOf, END, START, type EdgeForm, type Json, type JsonObject } from "../document/types";
 import { listed } from "../lib/intl";
@@ -35,10 +36,11 @@ import { setCanvas, useCanvas, type CanvasMenuPlace } from "./store";
 import type { Line } from "./lines";
 
 const key = (id: string) => shortcutOf(id);
-const command = (id: string, label: string): MenuEntry => ({
+const command = (id: string, label: string, off: string | null = null): MenuEntry => ({
   id,
   label,
   shortcut: key(id),
+  off,
   run: () => runCommand(id),
 });
 
@@ -73,10 +75,11 @@ function nodeEntries(node: string): MenuEntry[] {
     command("edit.frame", t("notes.frame")),
     ...(nestedGraphOf(node) === null ? [] : [command("graph.inline", t("structure.inline"))]),
     { id: "s2", separator: true },
-    command("debug.runTo", t("debug.runTo")),
+    command("debug.runTo", t("debug.runTo"), offOnlyRead()),
     {
       id: "before",
       label: t("canvas.break.before"),
+      off: offOnlyRead(),
       checked: set("before"),
       shortcut: key("debug.breakpoint"),
       run: () => toggleBreakpoint(node, "before"),
@@ -84,17 +87,19 @@ function nodeEntries(node: string): MenuEntry[] {
     {
       id: "after",
       label: t("canvas.break.after"),
+      off: offOnlyRead(),
       checked: set("after"),
       run: () => toggleBreakpoint(node, "after"),
     },
     {
       id: "conditional",
       label: t("breakpoints.withCondition"),
+      off: offOnlyRead(),
       run: () => addBreakpoint({ when: "before", node }),
     },
     { id: "probe", label: t("probe.open"), run: () => askProbe({ node }) },
     command("invariants.add", t("invariants.addMenu")),
-    command("debug.whatIf", t("whatIf.open")),
+    command("debug.whatIf", t("whatIf.open"), offOnlyRead()),
     { id: "s3", separator: true },
     {
       id: "hideWires",
@@ -154,7 +159,7 @@ function noteEntries(name: string, note: Note): MenuEntry[] {
   ];
 }
 
-const FORMS: readonly EdgeForm[] = ["plain", "when", "route", "each"];
+const FORMS: readonly EdgeForm[] = ["plain", "when", "route", "each", "limit"];
 
 /** Makes a route of the wires of a node that declares what it chooses from. */
 function mendEntries(node: string): MenuEntry[] {
@@ -185,9 +190,6 @@ function boundEntries(line: Line): MenuEntry[] {
     { id: "s-bound", separator: true },
   ];
 }
-
-/** What a bound begins with. */
-const USUAL_BOUND = 5;
 
 /** What takes over on a failure: going on there, or having the work done there. */
 function errorEntries(line: Line): MenuEntry[] {
@@ -303,7 +305,11 @@ function lineEntries(id: string): MenuEntry[] {
     { id: "kind", heading: t("canvas.menu.form") },
     ...(form === "join"
       ? (["plain", "join"] as const).map(change)
-      : [...FORMS.map(change), ...goalEntries(line), ...join]),
+      : [
+          ...FORMS.filter((next) => next !== "limit" || line.from !== START).map(change),
+          ...goalEntries(line),
+          ...join,
+        ]),
     { id: "s1", separator: true },
   );
   entries.push(...boundEntries(line));
@@ -329,11 +335,13 @@ function lineEntries(id: string): MenuEntry[] {
       {
         id: "runTo",
         label: t("debug.runTo"),
+        off: offOnlyRead(),
         run: () => void runTo([{ when: "edge", node: line.from, to: line.to }]),
       },
       {
         id: "break",
         label: t("breakpoints.onEdge"),
+        off: offOnlyRead(),
         run: () => addBreakpoint({ when: "edge", node: line.from, to: line.to }),
       },
       { id: "s3", separator: true },
@@ -392,16 +400,39 @@ function actionsOf(entries: readonly MenuEntry[]): SelectionAction[] {
   });
 }
 
+/** What can be done with a graph that was seen in threads: it is looked at, and nothing of it is edited. */
+const LOOKS =
+  /^(view|select|find|debug)\.|^graph\.openNested$|^edit\.(copy|selectAll)$|^(before|after|conditional|probe|hideWires|along|runTo|break)$/;
+
+/** The entries without those that edit, and without lines and headings that nothing is left of. */
+export function withoutEdits(entries: readonly MenuEntry[]): MenuEntry[] {
+  const kept = entries.filter(
+    (entry) => "separator" in entry || (!("heading" in entry) && LOOKS.test(entry.id)),
+  );
+  return kept.filter((entry, index) => {
+    if (!("separator" in entry)) return true;
+    const before = kept[index - 1];
+    return (
+      before !== undefined &&
+      !("separator" in before) &&
+      kept.slice(index).some((next) => !("separator" in next))
+    );
+  });
+}
+
+function entriesOf(menu: CanvasMenuPlace): MenuEntry[] {
+  const entries =
+    menu.node !== undefined
+      ? nodeEntries(menu.node)
+      : menu.line !== undefined
+        ? lineEntries(menu.line)
+        : paneEntries();
+  return useDocumentState.getState().seen === null ? entries : withoutEdits(entries);
+}
+
 export function CanvasMenu() {
   const menu = useCanvas((state) => state.menu);
-  const entries =
-    menu === null
-      ? []
-      : menu.node !== undefined
-        ? nodeEntries(menu.node)
-        : menu.line !== undefined
-          ? lineEntries(menu.line)
-          : paneEntries();
+  const entries = menu === null ? [] : entriesOf(menu);
   return <PointMenu at={menu?.at ?? null} entries={entries} onClose={() => setCanvas({ menu: null })} />;
 }
 

@@ -15,7 +15,7 @@ import { PORT_Y } from "./geometry";
 import { cardStyle, NameEditor, ProblemMark, StateMark, stateText } from "./NodeCard";
 import type { NoteColour } from "./notes";
 import { NodeName } from "./NodeName";
-import { cardHeadClass, cardIconClass, cardSubClass, noteCards, noteClass } from "./recipes";
+import { cardHeadClass, cardIconClass, cardSubClass, cardWordsClass, noteCards, noteClass } from "./recipes";
 import { scene } from "./scene";
 
 const listen = (listener: () => void) => scene.subscribe(listener);
@@ -62,7 +62,7 @@ export function FoldedFrame({ name, colour, selected, renaming }: Props) {
           <span className={cardIconClass}>
             <SquareStack size={16} aria-hidden />
           </span>
-          <div className="flex min-w-0 flex-1 flex-col">
+          <div className={cardWordsClass}>
             {renaming ? (
               <NameEditor name={name} />
             ) : (

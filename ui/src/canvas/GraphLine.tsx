@@ -95,6 +95,12 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
           data-testid={shellIds.edge(line.edge, line.part)}
         />
         <path className="line-head" d={headPath(to)} />
+        {labelled && shape.tether && (
+          <path
+            className="line-tether"
+            d={`M${shape.tether[0].x},${shape.tether[0].y} L${shape.tether[1].x},${shape.tether[1].y}`}
+          />
+        )}
         {shape.join && (
           <path className="line-join" d={`M${shape.join.x},${shape.join.y - 9} v18`}>
             <title>{t("canvas.join.hint")}</title>
@@ -121,7 +127,14 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
       {(labelled || line.caption !== null || line.bound !== null || overlay.times > 1) && (
         <EdgeLabelRenderer>
           {line.caption !== null && (
-            <Caption line={line} style={at(shape.label.x, shape.label.y - LABEL_HEIGHT / 2 - 20)} />
+            <Caption
+              line={line}
+              // It ends where its label does: behind that the wires of the choice rise.
+              style={{
+                ...at(shape.label.x + shape.labelWidth, shape.label.y - LABEL_HEIGHT / 2 - 20),
+                translate: "-100% 0",
+              }}
+            />
           )}
           {line.bound !== null && <Bound line={line} most={line.bound} middle={shape.middle} />}
           {labelled && (
@@ -196,6 +209,12 @@ interface LabelProps {
   readonly style: CSSProperties;
 }
 
+/** What a label that cannot be edited means. */
+function titleOf({ form, isDefault }: Line): string | null {
+  if (!isDefault) return null;
+  return t(form === "limit" ? "canvas.label.limit" : "canvas.label.default");
+}
+
 function Label({ line, selected, state, failed, style }: LabelProps) {
   const editing = useCanvas(
     (canvas) => canvas.labelEdit?.line === line.id && canvas.labelEdit.what === "label",
@@ -229,7 +248,7 @@ function Label({ line, selected, state, failed, style }: LabelProps) {
       data-state={state}
       data-failed={failed || undefined}
       style={style}
-      title={line.isDefault ? t("canvas.label.default") : words}
+      title={titleOf(line) ?? words}
       onClick={(event) => select(event, line)}
       onDoubleClick={() => setCanvas({ labelEdit: { line: line.id, what: "label" } })}
       data-testid={shellIds.edgeLabel(line.edge, line.part)}

@@ -22,7 +22,7 @@ import { disabledOf } from "../document/disabled";
 import { nodeNameProblem } from "../document/edits";
 import { allPorts } from "../document/ports";
 import { doc, useDiagnostics, useRecord } from "../document/store";
-import { END, GRAPH, nodeOf, START } from "../document/types";
+import { ATTACHED, END, GRAPH, nodeOf, SEEN, START } from "../document/types";
 import { duration } from "../lib/intl";
 import { gitIds, shellIds, structureIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -37,7 +37,7 @@ import { HeatBadge } from "./HeatBadge";
 import { HiddenMark } from "./HiddenWires";
 import { cardRows, PORT_Y, portsHeight } from "./geometry";
 import { nameRoom } from "./name-pieces";
-import { NodeName } from "./NodeName";
+import { cardWords, NodeName } from "./NodeName";
 import { ErrorHandle, NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
@@ -52,6 +52,7 @@ import {
   cardHeadClass,
   cardIconClass,
   cardSubClass,
+  cardWordsClass,
   disabledMarkClass,
   endPillClass,
 } from "./recipes";
@@ -81,6 +82,8 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
   // Stays from then on: a wire that is drawn from it leaves the card.
   const [pointed, setPointed] = useState(false);
   const all = allPorts(ports);
+  const kindTitle = kind?.title ?? kindOfOthers(node);
+  const words = cardWords(id, node, kindTitle || t("canvas.node.noKind"));
   const body = { rows: rows.length, ports: all.length, caption: ports.expression !== null };
   return (
     <div
@@ -93,10 +96,10 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       data-disabled={disabled || undefined}
       data-refused={refused || undefined}
       data-testid={shellIds.node(id)}
-      style={cardStyle(id, portsHeight(body), rows.length)}
+      style={cardStyle(words.large, portsHeight(body), rows.length)}
       aria-label={t("canvas.node.label", {
         name: id,
-        kind: kind?.title ?? node.kind,
+        kind: kindTitle,
         state: disabled ? t("disabled.badge") : stateText(overlay),
       })}
       onPointerEnter={() => setPointed(true)}
@@ -114,12 +117,14 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
         <span className={cardIconClass}>
           <KindIcon icon={kind?.icon ?? "box"} />
         </span>
-        <div className="flex-1 min-w-0 flex flex-col">
-          {renaming ? <NameEditor name={id} /> : <NodeName name={id} data-testid={shellIds.nodeName(id)} />}
+        <div className={cardWordsClass}>
+          {renaming ? (
+            <NameEditor name={id} />
+          ) : (
+            <NodeName name={words.large} data-testid={shellIds.nodeName(id)} />
+          )}
           <span className={cardSubClass}>
-            <span className="min-w-0 truncate">
-              {node.title ?? kind?.title ?? (node.kind || t("canvas.node.noKind"))}
-            </span>
+            <span className="min-w-0 truncate">{words.small}</span>
             <span className="flex flex-none gap-1.25">
               <Bound name={id} most={boundOf(record)} />
               <Counts overlay={overlay} />
@@ -155,6 +160,14 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
     </div>
   );
 });
+
+/** What stands for the kind of a node of another program: its place in an attached one, where that is known. */
+function kindOfOthers({ kind, config }: ReturnType<typeof nodeOf>): string {
+  if (kind === SEEN) return t("seen.kind");
+  if (kind !== ATTACHED) return kind;
+  const place = config["at"] ?? config["module"];
+  return typeof place === "string" ? place : t("seen.function");
+}
 
 /** What the classes of a card count with: the height of its ports, and the lines and the width of its name. */
 export function cardStyle(name: string, ports: number, rows: number): CSSProperties {
@@ -369,6 +382,7 @@ export const EndPill = memo(function EndPill({ id, selected }: NodeProps) {
   return (
     <div
       className={endPillClass}
+      data-end={id === START ? "start" : "end"}
       data-state={overlay.state}
       data-refused={refused || undefined}
       data-selected={selected || undefined}

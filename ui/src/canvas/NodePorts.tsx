@@ -1,6 +1,7 @@
 /** The named ports of a card: a row for each way in which the run may go on, its dot on the right side. */
 import { Handle, Position } from "@xyflow/react";
 import { memo, useSyncExternalStore, type ReactNode } from "react";
+import { nodeName } from "../debugger/parts/format";
 import { useWayOverlay } from "../debugger/overlay/overlay";
 import { setExpression } from "../document/edge-edits";
 import { ERROR_PORT } from "../document/error-ways";
@@ -20,6 +21,7 @@ import {
   portLabelClass,
   portRowClass,
   portRowsClass,
+  waysClass,
 } from "./recipes";
 import { scene } from "./scene";
 import { lineSelected, selectLine } from "./line-selection";
@@ -104,7 +106,7 @@ export function ErrorHandle({ name }: { name: string }) {
       }}
       data-testid={shellIds.wayPort(name, ERROR_PORT)}
     >
-      <span className="absolute top-2.5 left-1/2 -translate-x-1/2 text-[10px]/3.5 text-failed whitespace-nowrap pointer-events-none">
+      <span className="absolute top-2.5 left-1/2 -translate-x-1/2 rounded-[3px] bg-canvas px-0.5 text-[10px]/3.5 text-failed whitespace-nowrap pointer-events-none">
         {t("canvas.port.error.branch")}
       </span>
     </Handle>
@@ -113,24 +115,54 @@ export function ErrorHandle({ name }: { name: string }) {
 
 export const NodePorts = memo(function NodePorts({ name, ports }: { name: string; ports: Ports }) {
   const all = allPorts(ports);
+  const small = useCanvas((state) => state.small);
   if (all.length === 0) return null;
   const { expression } = ports;
   return (
-    // A press here is for the line of a way, not for the card around it.
-    <div
-      className={`${portRowsClass} pointer-events-none [&_button]:pointer-events-auto [&_input]:pointer-events-auto`}
-      onClick={(event) => event.stopPropagation()}
-      onDoubleClick={(event) => event.stopPropagation()}
-    >
-      {expression && <Expression {...expression} />}
-      {all.map((port) => (
-        <PortRow key={port.id} port={port}>
-          <PortLabel name={name} port={port} />
-        </PortRow>
-      ))}
-    </div>
+    <>
+      {small && <Ways name={name} ports={all} />}
+      {/* A press here is for the line of a way, not for the card around it. */}
+      <div
+        className={`${portRowsClass} pointer-events-none [&_button]:pointer-events-auto [&_input]:pointer-events-auto`}
+        onClick={(event) => event.stopPropagation()}
+        onDoubleClick={(event) => event.stopPropagation()}
+      >
+        {expression && <Expression {...expression} />}
+        {all.map((port) => (
+          <PortRow key={port.id} port={port}>
+            <PortLabel name={name} port={port} />
+          </PortRow>
+        ))}
+      </div>
+    </>
   );
 });
+
+/** The ways of a card whose rows are too low to be read. */
+function Ways({ name, ports }: { name: string; ports: readonly Port[] }) {
+  return (
+    <ul className={waysClass} aria-hidden data-testid={shellIds.ways(name)}>
+      {ports.map((port) => (
+        <Way key={port.id} name={name} port={port} />
+      ))}
+    </ul>
+  );
+}
+
+function Way({ name, port }: { name: string; port: Port }) {
+  const line = lineOf(port.edge, port.part);
+  const overlay = useWayOverlay({ from: name, to: port.to ?? "", ...(line && { id: line.id }) });
+  const taken = port.to !== null && overlay.times > 0;
+  return (
+    <li
+      className="flex justify-between gap-3 data-taken:font-semibold data-taken:text-text"
+      data-taken={taken || undefined}
+    >
+      <span>{port.title}</span>
+      {port.to !== null && <span className="text-text-3">→ {nodeName(port.to)}</span>}
+    </li>
+  );
+}
 
 /** The expression that chooses among the ways. */
 function Expression({ edge, part, text }: { edge: string; part: string; text: string }) {

@@ -22,12 +22,13 @@ import { PortRows } from "./NodePorts";
 import { PinMark } from "./PinMark";
 import { NoteFace } from "./NoteCard";
 import { noteOf } from "./notes";
-import { NodeName } from "./NodeName";
+import { cardWords, NodeName } from "./NodeName";
 import {
   cardClass,
   cardHeadClass,
   cardIconClass,
   cardSubClass,
+  cardWordsClass,
   diffLineClass,
   diffSignClass,
   endPillClass,
@@ -266,7 +267,7 @@ const StillNode = memo(function StillNode({
   if (name === START || name === END)
     return (
       <div style={style}>
-        <div className={endPillClass} data-state={overlay.state}>
+        <div className={endPillClass} data-end={name === START ? "start" : "end"} data-state={overlay.state}>
           {t(name === START ? "canvas.start" : "canvas.end")}
         </div>
       </div>
@@ -275,6 +276,7 @@ const StillNode = memo(function StillNode({
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
   const body = { rows: rows.length, ports: allPorts(ports).length, caption: ports.expression !== null };
   const disabled = disabledOf(record) !== null;
+  const words = cardWords(name, node, kind?.title ?? node.kind);
   return (
     <div style={style} data-inner={name}>
       <div
@@ -285,7 +287,7 @@ const StillNode = memo(function StillNode({
         data-disabled={disabled || undefined}
         data-diff={mark}
         data-testid={shellIds.nestedNode(name)}
-        style={cardStyle(name, portsHeight(body), rows.length)}
+        style={cardStyle(words.large, portsHeight(body), rows.length)}
         aria-label={t("canvas.node.label", {
           name,
           kind: kind?.title ?? node.kind,
@@ -296,10 +298,10 @@ const StillNode = memo(function StillNode({
           <span className={cardIconClass}>
             <KindIcon icon={kind?.icon ?? "box"} />
           </span>
-          <div className="flex-1 min-w-0 flex flex-col">
-            <NodeName name={name} />
+          <div className={cardWordsClass}>
+            <NodeName name={words.large} />
             <span className={cardSubClass}>
-              <span className="min-w-0 truncate">{node.title ?? kind?.title ?? node.kind}</span>
+              <span className="min-w-0 truncate">{words.small}</span>
               <Counts overlay={overlay} />
             </span>
           </div>

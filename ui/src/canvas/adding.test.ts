@@ -112,3 +112,22 @@ describe("the selection", () => {
     expect(useSession.getState().selection.nodes).toEqual(["first"]);
   });
 });
+
+describe("the first node of a graph", () => {
+  const edges = () => doc.names("edge").map((name) => doc.get(`edge:${name}`));
+
+  it("stands between the ends", () => {
+    doc.reset([{ id: "doc", value: {} }]);
+    placeNode("assign", { x: 0, y: 0 });
+    expect(edges()).toEqual([
+      { from: "__start__", to: "assign" },
+      { from: "assign", to: "__end__" },
+    ]);
+  });
+
+  it("leads nowhere besides its ways when it chooses among them", () => {
+    doc.reset([{ id: "doc", value: {} }]);
+    placeNode("router", { x: 0, y: 0 });
+    expect(edges()).toEqual([{ from: "__start__", to: "router" }]);
+  });
+});

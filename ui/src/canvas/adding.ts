@@ -174,7 +174,7 @@ function clearPlace(from: Point): Point {
 }
 
 /** The first place from here down where nothing of that size lies on a card. */
-export function clearArea(
+function clearArea(
   from: Point,
   { width, height }: Pick<Rect, "width" | "height">,
   counts: (name: string) => boolean = () => true,

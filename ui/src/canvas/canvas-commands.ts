@@ -1,11 +1,12 @@
 /** What can be done to the graph by name and by key while the canvas is on screen. */
 import type { ReactFlowInstance } from "@xyflow/react";
 import { beforeNode, runTo } from "../debugger/run/actions";
+import { useOnlyRead } from "../debugger/model/only-read";
 import { toggleBreakpoint } from "../debugger/run/breakpoints";
 import { deleteAndJoin, moveNodes, type Point } from "../document/edits";
 import { ERROR_PORT } from "../document/error-ways";
 import { nestedGraphOf, openNestedGraph } from "../document/nested-graphs";
-import { doc } from "../document/store";
+import { doc, useDocumentState } from "../document/store";
 import { edit } from "../document/edit";
 import { edgeOf, END, nodeOf, NOTE, START } from "../document/types";
 import { t, tn } from "../lib/texts";
@@ -255,7 +256,7 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       id: "edit.rename",
       title: t("canvas.menu.rename"),
       group,
-      enabled: () => ownNodes().length === 1,
+      enabled: () => ownNodes().length === 1 && useDocumentState.getState().seen === null,
       run: () => setCanvas({ renaming: ownNodes()[0] ?? null }),
     },
     {
@@ -277,14 +278,14 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       id: "debug.breakpoint",
       title: t("canvas.break.before"),
       group: t("shell.group.debug"),
-      enabled: () => runNodes().length > 0,
+      enabled: () => runNodes().length > 0 && !useOnlyRead.getState().onlyRead,
       run: () => runNodes().forEach((name) => toggleBreakpoint(name, "before")),
     },
     {
       id: "debug.runTo",
       title: t("debug.runTo"),
       group: t("shell.group.debug"),
-      enabled: () => stopsOfSelection().length > 0,
+      enabled: () => stopsOfSelection().length > 0 && !useOnlyRead.getState().onlyRead,
       run: () => void runTo(stopsOfSelection()),
     },
     { id: "view.fit", title: t("shell.menu.fit"), group: view, run: () => fit() },

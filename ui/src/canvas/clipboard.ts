@@ -9,7 +9,6 @@ import { positionOf } from "../document/types";
 import { edit, mark } from "../document/edit";
 import { clashingKeys, pasteWithKeys } from "../document/merge";
 import { undo } from "../document/undo";
-import { usageOf } from "../document/usage";
 import { listed } from "../lib/intl";
 import { builderName, whatIs, type Builder } from "../document/foreign-formats";
 import { t, type TextKey } from "../lib/texts";
@@ -26,7 +25,7 @@ let kept = "";
 
 function selectionText(): string | null {
   const { nodes } = useSession.getState().selection;
-  const clip: Clip = copyNodes(doc, nodes, (name) => scene.position(name), usageOf(doc, knownKinds()));
+  const clip: Clip = copyNodes(doc, nodes, (name) => scene.position(name), knownKinds());
   return Object.keys(clip.nodes).length === 0 ? null : JSON.stringify(clip, null, 2);
 }
 

@@ -4,7 +4,7 @@ import { Workflow } from "lucide-react";
 import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
 import { ERROR_PORT } from "../document/error-ways";
-import { useIds } from "../document/store";
+import { useDocumentState, useIds } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
@@ -24,7 +24,8 @@ const STEPS = [
 export function EmptyCanvas() {
   const none = useIds("node").length === 0;
   const search = useCanvas((state) => state.search !== null);
-  if (!none || search) return null;
+  const seen = useDocumentState((state) => state.seen !== null);
+  if (!none || search || seen) return null;
   return (
     <div
       className="absolute inset-0 z-3 grid place-items-center pointer-events-none [&_button]:pointer-events-auto"

@@ -130,7 +130,8 @@ export const LABEL_X = 20;
 const LABEL_MAX = 148;
 /** Signs of Chinese, Japanese and Korean, and full-width forms: as wide as they are high. */
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/g;
-const NARROW = /[fijlrtI.,:;'|!()[\]/\s-]/g;
+const NARROW = /[ijlI.,:;'|!()[\]/\s-]/g;
+const SLIM = /[frt]/g;
 const BROAD = /[mwMW@%]/g;
 const count = (text: string, letters: RegExp): number => text.match(letters)?.length ?? 0;
 
@@ -141,7 +142,8 @@ export function labelWidth(text: string): number {
 
 /** About the width of semibold text of 12 px, as names have it in the middle drawing. */
 export function nameWidth(text: string): number {
-  return text.length * 7 - count(text, NARROW) * 3 + count(text, BROAD) * 3.5 + count(text, WIDE) * 5;
+  const narrow = count(text, NARROW) * 3 + count(text, SLIM) * 2;
+  return text.length * 7 - narrow + count(text, BROAD) * 3.5 + count(text, WIDE) * 5;
 }
 
 /** Distance between the lines' meeting point of a join and the port. */
@@ -163,19 +165,22 @@ function reachOf(from: Point, to: Point): number {
   return Math.max(24, Math.min(140, Math.abs(to.x - from.x) / 2));
 }
 
+/** The same where it ends: shorter, so that lines into one port come apart early and each can be taken. */
+const reachInto = (from: Point, to: Point): number => Math.min(48, reachOf(from, to));
+
 /** A place of a curve, at a part of its way. */
 export function curveAt(from: Point, to: Point, part: number): Point {
-  const reach = reachOf(from, to);
+  const [reach, into] = [reachOf(from, to), reachInto(from, to)];
   const [a, b, c, d] = [(1 - part) ** 3, 3 * (1 - part) ** 2 * part, 3 * (1 - part) * part ** 2, part ** 3];
   return {
-    x: a * from.x + b * (from.x + reach) + c * (to.x - reach) + d * to.x,
+    x: a * from.x + b * (from.x + reach) + c * (to.x - into) + d * to.x,
     y: (a + b) * from.y + (c + d) * to.y,
   };
 }
 
 export function curve(from: Point, to: Point): string {
-  const reach = reachOf(from, to);
-  return `M${from.x},${from.y} C${from.x + reach},${from.y} ${to.x - reach},${to.y} ${to.x},${to.y}`;
+  const [reach, into] = [reachOf(from, to), reachInto(from, to)];
+  return `M${from.x},${from.y} C${from.x + reach},${from.y} ${to.x - into},${to.y} ${to.x},${to.y}`;
 }
 
 /** From a port to where a line round the nodes turns, at least. */

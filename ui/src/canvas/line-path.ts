@@ -12,6 +12,8 @@ export interface LineShape {
   readonly labelWidth: number;
   /** The middle of the line, behind its label. */
   readonly middle: Point;
+  /** From a label that stands over or under its line to the line; null where it is on it or next to it. */
+  readonly tether: readonly [Point, Point] | null;
   /** Where the lines of a join meet, or null. */
   readonly join: Point | null;
 }
@@ -46,6 +48,7 @@ export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): Li
     label,
     labelWidth,
     middle: line.beside === null ? middle : clearOf(middle, label, labelWidth),
+    tether: moving ? null : tetherOf(line, label, middle),
     join,
   };
 }
@@ -79,6 +82,15 @@ export function cornersOf(line: Line, from: Point, to: Point): readonly Point[] 
 function besideAt({ beside }: Line, from: Point, middle: Point, moving: boolean): Point {
   if (moving || beside === null) return { x: middle.x - (beside?.width ?? 0) / 2, y: middle.y };
   return { x: from.x + beside.x, y: from.y + beside.y };
+}
+
+/** A label that is farther from its line than this could be that of another one. */
+const LOOSE = LABEL_HEIGHT;
+
+function tetherOf({ beside }: Line, label: Point, middle: Point): readonly [Point, Point] | null {
+  if (beside?.apart !== true) return null;
+  const edge = label.y + Math.sign(middle.y - label.y) * (LABEL_HEIGHT / 2);
+  return Math.abs(middle.y - edge) <= LOOSE ? null : [{ x: middle.x, y: edge }, middle];
 }
 
 /** From a label to what is in the middle of its line. */

@@ -1,6 +1,6 @@
 /** One line of the canvas: what it is drawn from, and what stands on it. Made by the scene, read by the drawings. */
 import type { Point } from "../document/edits";
-import { isObject, type EdgeForm, type EdgePath, type Json } from "../document/types";
+import { END, isObject, START, type EdgeForm, type EdgePath, type Json } from "../document/types";
 import { t } from "../lib/texts";
 import type { Rect } from "./geometry";
 import type { Place } from "./wire-labels";
@@ -82,7 +82,7 @@ export type Meaning = "fixed" | "possible" | "each" | "join" | "error";
 
 export function meaningOf(form: LineForm): Meaning {
   if (form === "plain") return "fixed";
-  return form === "route" || form === "when" ? "possible" : form;
+  return form === "route" || form === "when" || form === "limit" ? "possible" : form;
 }
 
 /** Half the height of an arrow head, and its length. */
@@ -92,21 +92,32 @@ const HEAD_X = 8;
 /** The arrow head of a line that ends at a point. */
 export const headPath = ({ x, y }: Point): string => `M${x},${y} l-${HEAD_X},-${HEAD_Y} v${2 * HEAD_Y} z`;
 
-/** How often a run may come to a node; null when nothing bounds it. */
+/** How often a thread may come to a node after an input; null when nothing bounds it. */
 export function boundOf(record: Json | undefined): number | null {
   const most = isObject(record) ? record["max_visits"] : undefined;
   return typeof most === "number" ? most : null;
+}
+
+/** A place of the graph, in words. */
+const placeText = (name: string): string =>
+  name === START ? t("forms.start") : name === END ? t("forms.end") : name;
+
+/** What screen readers say of a line, or of a way without one. */
+export function nameOfLine({ form, from, to }: { form?: LineForm; from: string; to: string }): string {
+  const ends = { from: placeText(from), to: placeText(to) };
+  return t(form === "error" ? "canvas.announce.error" : "canvas.announce.edge", ends);
 }
 
 /** What stands on a line. */
 export function labelOf(form: LineForm, path: EdgePath, expression: string | undefined): string | null {
   if (form === "route") return path.label ?? "";
   if (form === "when" || form === "each") return expression ?? "";
-  return null;
+  return form === "limit" ? "" : null;
 }
 
 /** The words of a label, as drawn. */
 export function shownLabel(form: LineForm, isDefault: boolean, label: string): string {
+  if (form === "limit") return t("canvas.line.limit");
   if (isDefault) return t("canvas.line.else");
   if (form === "each") return t("canvas.line.each", { items: label });
   return label;

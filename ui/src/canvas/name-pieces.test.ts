@@ -12,10 +12,10 @@ it("a name breaks between its words and nowhere else", () => {
 });
 
 it("a name needs the room of its longer line, or of its longest word", () => {
-  expect(nameRoom("summarise", 1)).toBe(64);
-  expect(nameRoom("summarise", 2), "it is one word").toBe(64);
-  expect(nameRoom("check_the_order", 1)).toBe(96);
-  expect(nameRoom("check_the_order", 2)).toBe(48);
+  expect(nameRoom("summarise", 1)).toBe(65);
+  expect(nameRoom("summarise", 2), "it is one word").toBe(65);
+  expect(nameRoom("check_the_order", 1)).toBe(99);
+  expect(nameRoom("check_the_order", 2)).toBe(50);
   expect(nameRoom("检索文档", 1), "these letters are as wide as they are high").toBe(48);
   expect(nameRoom("", 1)).toBe(0);
 });

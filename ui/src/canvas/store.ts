@@ -88,6 +88,8 @@ interface CanvasState {
   readonly roomy: boolean;
   /** How the graph is drawn at this zoom. */
   readonly drawing: Drawing;
+  /** Are its cards too small for the labels of their ways? */
+  readonly small: boolean;
   readonly menu: CanvasMenuPlace | null;
 }
 
@@ -108,6 +110,7 @@ export const useCanvas = create<CanvasState>(() => ({
   overview: false,
   roomy: true,
   drawing: "near",
+  small: false,
   menu: null,
 }));
 

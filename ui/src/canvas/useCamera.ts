@@ -1,7 +1,7 @@
 /** The camera: React Flow keeps the view, the hub passes it on, the window of what is mounted follows in cells. */
 import { useReactFlow, useStoreApi } from "@xyflow/react";
 import { useEffect, useRef, useState, type RefObject } from "react";
-import { useSession } from "../state/session";
+import { isFolded, useSession } from "../state/session";
 import { useInsides } from "./expansions";
 import { LABEL_HEIGHT, portOf, type Rect } from "./geometry";
 import { shapeOf } from "./line-path";
@@ -12,6 +12,7 @@ import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
 import {
   drawingAt,
+  hidesLabels,
   isRoomy,
   OVERVIEW_ZOOM,
   stepsBelow,
@@ -58,6 +59,8 @@ export function useCamera(
       const isOverview = viewport.zoom < OVERVIEW_ZOOM;
       const drawing = drawingAt(viewport.zoom);
       if (useCanvas.getState().drawing !== drawing) setCanvas({ drawing });
+      const small = hidesLabels(viewport.zoom);
+      if (useCanvas.getState().small !== small) setCanvas({ small });
       // Each is a change of style of all cards: while a zoom goes on few are made, and the exact one when it rests.
       const step = drawing === "far" ? drawn : stepsBelow(viewport.zoom);
       clearTimeout(resting);
@@ -122,17 +125,14 @@ export function useCamera(
   // What is whole in view stays so when a card grows.
   useEffect(() => useInsides.subscribe(() => hub.refit()), [hub]);
 
-  // The settings open beside what is selected: it stays where it is, or moves just out of their way.
+  // The settings open beside what is selected: it stays where it is, or moves just out of their way. While it is dragged they
+  // wait, so that where it lies is known when they have come.
   useEffect(
     () =>
       useSession.subscribe((state, before) => {
-        if (state.selection === before.selection || before.selection.nodes.length > 0) return;
-        const [name] = state.selection.nodes;
-        const [edge] = state.selection.edges;
-        const rect = name !== undefined ? scene.rect(name) : edge !== undefined ? labelRect(edge) : null;
-        hub.hold(SETTLES_MS, () => {
-          if (rect) reveal(hub, rect, true);
-        });
+        const [was, is] = [isFolded(before, "right"), isFolded(state, "right")];
+        if (was === is) return;
+        hub.hold(is || state.selection === before.selection ? null : () => showSelected(hub));
       }),
     [hub],
   );
@@ -144,8 +144,14 @@ export function useCamera(
 const COARSE = 5;
 const RESTS_MS = 120;
 
-/** A panel that opens for a selection has opened by then. */
-const SETTLES_MS = 2000;
+/** Moves what is selected into view. */
+function showSelected(hub: ViewHub): void {
+  const { nodes, edges } = useSession.getState().selection;
+  const [name] = nodes;
+  const [edge] = edges;
+  const rect = name !== undefined ? scene.rect(name) : edge !== undefined ? labelRect(edge) : null;
+  if (rect) reveal(hub, rect, true);
+}
 
 /** Where the first label of an edge is; null when it has none beside the cards. */
 function labelRect(edge: string): Rect | null {

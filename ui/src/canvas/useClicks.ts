@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, type MouseEvent as ReactMouseEvent, typ
 import type { Point } from "../document/edits";
 import { showKeysOf } from "../document/highlighted-key";
 import { nestedGraphOf, openNestedGraph } from "../document/nested-graphs";
+import { useDocumentState } from "../document/store";
 import { END, START } from "../document/types";
 import { wasLongPress } from "../state/long-press";
 import { useSession } from "../state/session";
@@ -24,6 +25,9 @@ const innerAt = (event: ReactMouseEvent): string | null =>
 /** Clicks that are nearer to each other are at the same place, in screen pixels. */
 const SAME_PLACE = 4;
 
+/** A graph that was seen in threads is only read: nothing in it is renamed or added. */
+const isEditable = (): boolean => useDocumentState.getState().seen === null;
+
 export function useClicks(
   root: RefObject<HTMLDivElement | null>,
   hub: ViewHub,
@@ -41,11 +45,11 @@ export function useClicks(
     if (node.id === START || node.id === END) return;
     if (scene.isFolded(node.id)) toggleFolds([node.id]);
     else if (nestedGraphOf(node.id) !== null) void openNestedGraph(node.id, innerAt(event));
-    else setCanvas({ renaming: node.id });
+    else if (isEditable()) setCanvas({ renaming: node.id });
   }, []);
   const onEdgeDoubleClick = useCallback((_event: ReactMouseEvent, edge: CanvasEdge) => {
     const line = lineOf(edge);
-    if (line && line.label !== null && !line.isDefault && line.port === null)
+    if (line && line.label !== null && !line.isDefault && line.port === null && isEditable())
       setCanvas({ labelEdit: { line: line.id, what: "label" } });
   }, []);
   /** What the click before meant, and where. */
@@ -113,7 +117,7 @@ export function useClicks(
         hub.centre(rect ? { x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 } : spot, 1);
         return;
       }
-      setCanvas({ search: { screen, place: spot, wire: null } });
+      if (isEditable()) setCanvas({ search: { screen, place: spot, wire: null } });
     },
     [place, hub],
   );

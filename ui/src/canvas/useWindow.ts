@@ -20,7 +20,8 @@ import { lineSelected } from "./line-selection";
 import { inOrderOf, NO_SHARE, putOff, SHARE } from "./mounting";
 import { useCanvas } from "./store";
 import type { WindowArea } from "./viewport";
-import type { Line } from "./lines";
+import { nameOfLine, type Line } from "./lines";
+import { t } from "../lib/texts";
 
 const PORT = 10;
 /** Lower than what selecting adds. */
@@ -108,6 +109,9 @@ interface Mounted {
   /** Is some of that in the view? */
   readonly missing: boolean;
 }
+
+/** React Flow says these in English. */
+const roleOf = (thing: "node" | "edge") => ({ "aria-roledescription": t(`canvas.role.${thing}`) });
 
 const NOTHING: Mounted = { nodes: [], edges: [], more: false, missing: false };
 
@@ -208,6 +212,7 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
               id: name,
               // Of one type: React Flow measures a node whose type has changed, each by itself and in the middle of a frame.
               type: "node",
+              domAttributes: roleOf("node"),
               position,
               data: { drawn },
               hidden: away,
@@ -245,6 +250,8 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
         : {
             id: line.id,
             type: "line",
+            ariaLabel: nameOfLine(line),
+            domAttributes: roleOf("edge"),
             ...ends,
             sourceHandle: line.port,
             selected,
@@ -275,6 +282,8 @@ export function useWindow(area: WindowArea | null, overview: boolean): Mounted {
           : {
               id: jump.id,
               type: "jump",
+              ariaLabel: nameOfLine({ from: jump.from, to: jump.to }),
+              domAttributes: roleOf("edge"),
               ...ends,
               selectable: false,
               focusable: false,

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { reveal } from "./reveal";
 import { ViewHub } from "./view";
 import { fitView, type Size, type Viewport } from "./viewport";
@@ -51,11 +51,31 @@ describe("the view of a canvas that changes its size", () => {
       canvas(large);
       hub.fit(whole);
       if (byHand) hub.centre({ x: 500, y: 200 }, 1);
-      hub.hold(1000, () => reveal(hub, cover, true));
+      hub.hold(() => reveal(hub, cover, true));
       canvas({ ...large, width: 700 });
       expect(hub.shows(cover), String(byHand)).toBe(true);
       expect(hub.viewport.zoom, "nothing becomes smaller").toBe(1);
     }
+  });
+
+  it("is held for the panel that opens next and for no other, and not for one that stays away", () => {
+    const cover = { x: 900, y: 100, width: 100, height: 50 };
+    hub.fit(whole);
+    const show = vi.fn(() => reveal(hub, cover, true));
+    hub.hold(show);
+    // However long a drag keeps the panel from opening; another height of the canvas is none.
+    canvas({ ...large, height: 700 });
+    expect(show).not.toHaveBeenCalled();
+    canvas({ ...large, width: 700 });
+    expect(show).toHaveBeenCalledOnce();
+    canvas(small);
+    expect(show).toHaveBeenCalledOnce();
+    expect(hub.viewport).toEqual(whole(small));
+    canvas(large);
+    hub.hold(show);
+    hub.hold(null);
+    canvas(small);
+    expect(show).toHaveBeenCalledOnce();
   });
 
   it("is fitted again to what has another size, unless a person has moved it", () => {

@@ -16,8 +16,8 @@ export class ViewHub {
   #listeners = new Set<() => void>();
   #fit: Fit | null = null;
   #opening: Fit | null = null;
-  #heldUntil = 0;
-  #onHeld: () => void = () => {};
+  /** Instead of fitting, when a panel that is to open has made the canvas smaller. */
+  #onSmaller: (() => void) | null = null;
   /** Puts the view somewhere; given by the canvas. */
   place: (viewport: Viewport, millis?: number) => void = () => {};
 
@@ -47,9 +47,11 @@ export class ViewHub {
     this.size = size;
     for (const listener of [...this.#listeners]) listener();
     if (!resized) return;
-    const smaller = size.width < sizeBefore.width || size.height < sizeBefore.height;
-    if (smaller && performance.now() < this.#heldUntil) this.#onHeld();
-    else if (this.#fit) this.fit(this.#fit);
+    const show = size.width < sizeBefore.width ? this.#onSmaller : null;
+    if (show) {
+      this.#onSmaller = null;
+      show();
+    } else if (this.#fit) this.fit(this.#fit);
   }
 
   /** Shows what is asked for, until the view is moved. */
@@ -71,10 +73,12 @@ export class ViewHub {
     this.place(viewport, millis);
   }
 
-  /** Keeps the view where it is while a panel opens beside it; `then` shows what the panel would cover. */
-  hold(millis: number, then: () => void): void {
-    this.#heldUntil = performance.now() + millis;
-    this.#onHeld = then;
+  /**
+   * Keeps the view where it is when the panel opens that is about to, however long a drag keeps it from doing so; `then` shows
+   * what the panel would cover. Null when it does not open any more.
+   */
+  hold(then: (() => void) | null): void {
+    this.#onSmaller = then;
   }
 
   /** A person has moved the view. */

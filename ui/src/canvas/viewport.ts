@@ -73,7 +73,7 @@ export function fitView(bounds: Rect, size: Size, padding = 48, maxZoom = 1): Vi
 
 /** Has a canvas room for the minimap, which would cover too much of a smaller one? */
 export function isRoomy({ width, height }: Size): boolean {
-  return width >= 640 && height >= 420;
+  return width >= 640 && height >= 640;
 }
 
 /** Smaller than this a graph is not shown whole when it is opened. */
@@ -108,6 +108,11 @@ export const stepsBelow = (zoom: number): number => Math.min(0, Math.round(Math.
 
 /** How much larger than life something is drawn at a number of steps below it, to keep its size on the screen. */
 export const unzoomAt = (steps: number): number => 2 ** (-steps / 12);
+
+/** Below this a row of ways is too low for a text that can be read: its labels are told where a card is pointed at. */
+const LABELS_ZOOM = 0.55;
+
+export const hidesLabels = (zoom: number): boolean => zoom < LABELS_ZOOM;
 
 export function drawingAt(zoom: number): Drawing {
   if (zoom < OVERVIEW_ZOOM) return "far";

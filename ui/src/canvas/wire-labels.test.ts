@@ -121,4 +121,32 @@ describe("labels of lines", () => {
     expect(labelsOf(scene).length).toBe(edges.length);
     expect(covered(scene)).toEqual([]);
   });
+
+  it("are tied to their line where a card keeps them far from it, and only there", () => {
+    const tethers = (doc: GraphDocument) => {
+      const scene = new Scene(doc);
+      return [...scene.lines().values()].map((line) => {
+        const [from, to] = [startOf(line, scene.rect(line.from)!), portOf(scene.rect(line.to)!, "in")];
+        const shape = shapeOf(line, from, to, false);
+        return {
+          line: line.id,
+          label: shape.label.y,
+          width: shape.labelWidth,
+          x: shape.label.x,
+          tether: shape.tether,
+        };
+      });
+    };
+    const near = graph({ a: [0, 0], b: [460, 0] }, [["a", "b", "state.x"]]);
+    expect(tethers(near).filter(({ tether }) => tether !== null)).toEqual([]);
+    // Too narrow for its words: they stand over both cards.
+    const narrow = tethers(graph({ a: [0, 0], b: [260, 0] }, [["a", "b", LONG]])).find(({ line }) =>
+      line.startsWith("a->b"),
+    )!;
+    const [from, to] = narrow.tether!;
+    expect(from.x).toBe(to.x);
+    expect(from.x).toBeCloseTo(narrow.x + narrow.width / 2);
+    expect(Math.abs(from.y - narrow.label), "from the edge of its box").toBe(LABEL_HEIGHT / 2);
+    expect(Math.abs(to.y - from.y), "to the line").toBeGreaterThan(LABEL_HEIGHT);
+  });
 });

@@ -70,6 +70,8 @@ export function isCrowded(
 /** Where a label is: its left end and middle height, and its width there. */
 export interface Place extends Point {
   readonly width: number;
+  /** Over or under its line, not on it. */
+  readonly apart: boolean;
 }
 
 /** Places of labels; `taken` are the boxes of those that have theirs. */
@@ -82,7 +84,7 @@ export function placesOf(
   const others = new RBush<Box>().load([...taken]);
   const places = new Map<string, Place>();
   const boxAt = ({ x, y }: Point, width: number) => labelBox({ x: x - width / 2, y }, width);
-  const put = ({ id }: Beside, width: number, among: readonly Point[]) => {
+  const put = ({ id, on }: Beside, width: number, among: readonly Point[]) => {
     if (among.length === 0) return false;
     // Asked once for all of them: a crowded graph has thousands of labels with dozens of places each.
     const boxes = among.map((each) => grown(boxAt(each, width), ROOM - 1));
@@ -92,7 +94,7 @@ export function placesOf(
     if (centre === undefined) return false;
     const box = boxAt(centre, width);
     others.insert(box);
-    places.set(id, { x: box.minX, y: centre.y, width });
+    places.set(id, { x: box.minX, y: centre.y, width, apart: among !== on });
     return true;
   };
   // Those that have room on their line keep it: a label beside another line takes none of it away.
@@ -101,7 +103,7 @@ export function placesOf(
     if (put(label, width, outside(middle, width, NEAR, cards, others))) continue;
     if (SHORT.some((short) => short < width && put(label, short, on))) continue;
     if (put(label, width, outside(middle, width, FAR, cards, others))) continue;
-    places.set(id, { x: middle.x - width / 2, y: middle.y, width });
+    places.set(id, { x: middle.x - width / 2, y: middle.y, width, apart: false });
   }
   return places;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { GraphDocument } from "../document/document";
 import type { Json } from "../document/types";
 import { shapeOf } from "./line-path";
-import { portOf } from "./geometry";
+import { curveAt, portOf } from "./geometry";
 import { Scene } from "./window";
 import { startOf } from "./lines";
 
@@ -115,4 +115,58 @@ describe("lanes", () => {
       expect(back.every((line) => line.inset >= 0 && line.outset >= 0)).toBe(true);
     }
   });
+});
+
+describe("a line that leads back between two cards that stand close to each other", () => {
+  for (const [gap, ways] of [
+    [30, ["again", "ok"]],
+    [24, ["again"]],
+    [40, ["again", "ok", "more"]],
+  ] as const)
+    it(`stays between them, ${ways.length} of them in ${gap} px`, () => {
+      const doc = new GraphDocument();
+      const node = (name: string, x: number, y: number) => [
+        { id: `node:${name}`, value: { kind: "assign", config: {} } as Json },
+        { id: `layout:${name}`, value: [x, y] as Json },
+      ];
+      doc.reset([
+        { id: "doc", value: {} },
+        ...node("intake", 0, 0),
+        ...node("work", 214 + gap, 0),
+        ...node("check", 640, 0),
+        { id: "edge:1", value: { from: "intake", to: "work" } },
+        { id: "edge:2", value: { from: "work", to: "check" } },
+        {
+          id: "edge:r",
+          value: {
+            from: "check",
+            route: "state.x",
+            paths: Object.fromEntries(ways.map((way) => [way, "work"])),
+          },
+        },
+        { id: "layout:__start__", value: [-200, 7] },
+        { id: "layout:__end__", value: [1100, 7] },
+      ]);
+      const scene = new Scene(doc);
+      const upright = segments(scene).filter(({ x1, x2, y1, y2 }) => x1 === x2 && Math.abs(y1 - y2) > 10);
+      const [intake, work] = [scene.rect("intake"), scene.rect("work")];
+      const into = upright.filter(({ x1 }) => x1 < (work?.x ?? 0));
+      expect(into).toHaveLength(ways.length);
+      for (const { x1 } of into) expect(x1).toBeGreaterThan((intake?.x ?? 0) + (intake?.width ?? 0) + 3);
+      expect(new Set(into.map(({ x1 }) => x1)).size, "each has a place of its own").toBe(ways.length);
+    });
+});
+
+it("lines into one port are apart 60 px before it", () => {
+  const to = { x: 600, y: 0 };
+  const apart = (dy: number) => {
+    // Where the line from another height is beside the straight one.
+    for (let part = 1; part >= 0; part -= 0.001) {
+      const at = curveAt({ x: 0, y: dy }, to, part);
+      if (Math.abs(at.y) >= 8) return to.x - at.x;
+    }
+    return Infinity;
+  };
+  expect(apart(100)).toBeLessThan(60);
+  expect(apart(-160)).toBeLessThan(60);
 });

@@ -40,6 +40,10 @@ const LANE_GAP = 24;
 /** From one lane to the next. */
 const LANE_STEP = 12;
 const TURN_STEP = 8;
+/** The same where there is little room between a port and a card: to other turns, to the port and to the card. */
+const SQUEEZED = 5;
+const LEAST_TURN = 10;
+const LEAST_GAP = 5;
 /** Past this many tries a lane may lie on another one. */
 const TRIES = 60;
 /** Of more lines than this the lanes cannot be distinguished, and few tries are made. */
@@ -134,9 +138,28 @@ function turnOf(
   most: number,
 ): number {
   const [minY, maxY] = port < lane ? [port, lane] : [lane, port];
+  const between = (edge: number): number | null => {
+    const free = (x: number) =>
+      cards({ minX: x - 4, maxX: x + 4, minY, maxY }).length === 0 &&
+      !taken.collides({ minX: x - SQUEEZED + 1, maxX: x + SQUEEZED - 1, minY, maxY });
+    const base = from - direction * TURN;
+    const room = (edge - base) * direction;
+    const middle = base + (direction * room) / 2;
+    const places = [];
+    for (let off = LEAST_TURN; off <= room - LEAST_GAP; off += 2) places.push(base + direction * off);
+    return places.toSorted((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).find(free) ?? null;
+  };
   let x = from;
   for (let tries = 0; tries < most; tries += 1) {
     const hits = cards({ minX: x - 6, maxX: x + 6, minY, maxY });
+    // Round a card it would seem to lead there: it stays between that and its port as long as there is room.
+    const edge =
+      direction === 1 ? Math.min(...hits.map((hit) => hit.minX)) : Math.max(...hits.map((hit) => hit.maxX));
+    const narrow = hits.length > 0 ? between(edge) : null;
+    if (narrow !== null) {
+      x = narrow;
+      break;
+    }
     if (hits.length > 0)
       x =
         direction === 1

@@ -1,6 +1,6 @@
 /** The push button. `primary` is for the one thing a view is for; `danger` names what will be lost. */
 import { Button as BaseButton } from "@base-ui/react/button";
-import type { ComponentProps, ReactNode } from "react";
+import type { ComponentProps, ReactNode, SyntheticEvent } from "react";
 import { Kbd } from "./Kbd";
 import { Spinner } from "./Spinner";
 import { cx } from "./cx";
@@ -28,22 +28,39 @@ const VARIANTS = {
 
 const SIZES = { small: "h-6 px-2 text-xs", normal: "h-7 px-2.5 text-sm/4", large: "h-9 px-4 text-sm/4" };
 
+const stop = (event: SyntheticEvent) => event.preventDefault();
+
+/**
+ * A button that does nothing for now and keeps the focus. Base UI's own takes every key but Tab, those of the window, too.
+ */
+const HELD = {
+  "aria-disabled": true,
+  "data-disabled": "",
+  onClick: stop,
+  onPointerDown: stop,
+  onMouseDown: undefined,
+  onKeyDown: undefined,
+  onKeyUp: undefined,
+};
+
 export function Button({
   variant = "secondary",
   size = "normal",
   icon,
   shortcut,
   busy = false,
-  disabled,
+  disabled = false,
+  focusableWhenDisabled = false,
   className,
   children,
   ...rest
 }: ButtonProps) {
+  const isHeld = busy || (disabled && focusableWhenDisabled);
   return (
     <BaseButton
       {...rest}
-      disabled={disabled === true || busy}
-      focusableWhenDisabled={busy}
+      {...(isHeld && HELD)}
+      disabled={disabled && !isHeld}
       aria-busy={busy || undefined}
       className={cx(
         LOOK,

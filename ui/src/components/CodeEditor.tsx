@@ -114,7 +114,7 @@ export function CodeEditor(props: CodeEditorProps) {
   const latest = useRef({ onChange, onCommit, onFocus, onBlur });
   latest.current = { onChange, onCommit, onFocus, onBlur };
 
-  const label = props["aria-label"];
+  const label = props["aria-label"] ?? aria["aria-label"];
   const attributes: Record<string, string> = {
     "aria-multiline": String(!singleLine),
     ...(label !== undefined && { "aria-label": label }),

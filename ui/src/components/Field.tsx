@@ -22,6 +22,8 @@ export const isError = (problem: FieldProblem): boolean => (problem.severity ?? 
 
 export interface FieldProps {
   label?: ReactNode;
+  /** The name of a control that shows none. */
+  spoken?: string | undefined;
   /** A sentence under the label. */
   description?: ReactNode;
   required?: boolean;
@@ -40,6 +42,7 @@ export interface FieldProps {
 interface FieldIds {
   controlId: string | undefined;
   labelId: string | undefined;
+  spoken: string | undefined;
   describedBy: string | undefined;
   invalid: boolean;
   required: boolean;
@@ -51,6 +54,7 @@ const FieldContext = createContext<FieldIds | null>(null);
 export function useFieldAria(): {
   id?: string;
   "aria-labelledby"?: string;
+  "aria-label"?: string;
   "aria-describedby"?: string;
   "aria-invalid"?: true;
   "aria-required"?: true;
@@ -61,6 +65,7 @@ export function useFieldAria(): {
     return {
       ...(field.controlId !== undefined && { id: field.controlId }),
       ...(field.labelId !== undefined && { "aria-labelledby": field.labelId }),
+      ...(field.spoken !== undefined && { "aria-label": field.spoken }),
       ...(field.describedBy !== undefined && { "aria-describedby": field.describedBy }),
       ...(field.invalid && { "aria-invalid": true as const }),
       ...(field.required && { "aria-required": true as const }),
@@ -71,7 +76,10 @@ export function useFieldAria(): {
 /** Several controls of one field: each has a name of its own, `aria-label`, and all of them the field's help and problems. */
 export function FieldParts({ children }: { children: ReactNode }) {
   const field = useContext(FieldContext);
-  const parts = useMemo(() => field && { ...field, controlId: undefined, labelId: undefined }, [field]);
+  const parts = useMemo(
+    () => field && { ...field, controlId: undefined, labelId: undefined, spoken: undefined },
+    [field],
+  );
   return <FieldContext value={parts}>{children}</FieldContext>;
 }
 
@@ -106,6 +114,7 @@ function QuickFix({
 
 export function Field({
   label,
+  spoken,
   description,
   required = false,
   error,
@@ -128,12 +137,13 @@ export function Field({
     () => ({
       controlId: `${id}control`,
       labelId: hasLabel ? `${id}label` : undefined,
+      spoken: hasLabel ? undefined : spoken,
       describedBy:
         [hasDescription && `${id}help`, hasProblems && `${id}problem`].filter(Boolean).join(" ") || undefined,
       invalid,
       required,
     }),
-    [id, hasLabel, hasDescription, hasProblems, invalid, required],
+    [id, hasLabel, spoken, hasDescription, hasProblems, invalid, required],
   );
   return (
     <FieldContext value={ids}>

@@ -10,6 +10,7 @@ import { formsIds } from "../lib/testIds";
 const menuClass = "min-w-50 max-w-85 p-1 max-h-(--available-height) overflow-y-auto";
 const menuItemClass =
   "outline-none flex items-center gap-2 h-7 pr-2 pl-1.5 rounded-[5px] w-full data-highlighted:bg-surface-3 data-popup-open:bg-surface-3 data-disabled:opacity-45 data-danger:text-failed";
+const menuReasonClass = "h-auto data-disabled:opacity-70";
 const menuIconClass = "inline-flex w-4 justify-center text-text-2 shrink-0 in-data-danger:text-inherit";
 
 export type MenuEntry =
@@ -19,6 +20,8 @@ export type MenuEntry =
       icon?: ReactNode;
       shortcut?: string | undefined;
       disabled?: boolean | undefined;
+      /** Why it can not be used; null or absent when it can. It is shown below the label. */
+      off?: string | null;
       danger?: boolean;
       /** Shown with a tick; makes the entry a switch. */
       checked?: boolean;
@@ -64,7 +67,14 @@ function Entries({ entries }: { entries: MenuEntry[] }) {
             <span className={menuIconClass}>
               {entry.checked === true ? <Check size={14} aria-hidden /> : entry.icon}
             </span>
-            <span className="flex-1 min-w-0 truncate">{entry.label}</span>
+            {entry.off ? (
+              <span className="flex min-w-0 flex-1 flex-col py-1">
+                <span className="truncate">{entry.label}</span>
+                <span className="text-2xs whitespace-normal">{entry.off}</span>
+              </span>
+            ) : (
+              <span className="flex-1 min-w-0 truncate">{entry.label}</span>
+            )}
             {entry.shortcut !== undefined && <Kbd keys={entry.shortcut} />}
           </>
         );
@@ -72,9 +82,9 @@ function Entries({ entries }: { entries: MenuEntry[] }) {
           return (
             <Base.CheckboxItem
               key={entry.id}
-              className={menuItemClass}
+              className={cx(menuItemClass, entry.off && menuReasonClass)}
               checked={entry.checked}
-              disabled={entry.disabled}
+              disabled={entry.disabled === true || !!entry.off}
               onCheckedChange={() => entry.run()}
               closeOnClick
             >
@@ -85,9 +95,9 @@ function Entries({ entries }: { entries: MenuEntry[] }) {
         return (
           <Base.Item
             key={entry.id}
-            className={menuItemClass}
+            className={cx(menuItemClass, entry.off && menuReasonClass)}
             data-danger={entry.danger || undefined}
-            disabled={entry.disabled}
+            disabled={entry.disabled === true || !!entry.off}
             onClick={() => entry.run()}
             data-testid={formsIds.menuEntry(entry.id)}
           >

@@ -7,6 +7,7 @@ import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";
 import { innerInputClass, inputClass, inputTextClass } from "./recipes";
+import { parseSpan, spanText, type SpanUnit } from "./span";
 
 export interface NumberFieldProps {
   value: number | undefined;
@@ -15,6 +16,8 @@ export interface NumberFieldProps {
   min?: number | undefined;
   max?: number | undefined;
   step?: number | undefined;
+  /** It counts these: other units can be typed, and large counts are told in them. */
+  unit?: SpanUnit | undefined;
   placeholder?: string | undefined;
   disabled?: boolean | undefined;
   readOnly?: boolean | undefined;
@@ -40,6 +43,7 @@ export function NumberField({
   min,
   max,
   step = 1,
+  unit,
   placeholder,
   disabled,
   readOnly,
@@ -56,6 +60,8 @@ export function NumberField({
     }
   }, [value]);
 
+  const read = (typed: string) =>
+    parseNumber(typed, integer) ?? (unit === undefined ? null : parseSpan(typed, unit));
   const say = (next: number | undefined) => {
     reported.current = next;
     onChange(next);
@@ -75,7 +81,8 @@ export function NumberField({
     else return;
     event.preventDefault();
   };
-  const bad = text.trim() !== "" && parseNumber(text, integer) === null;
+  const bad = text.trim() !== "" && read(text) === null;
+  const span = unit === undefined || value === undefined ? "" : spanText(value, unit);
   return (
     <div
       className={cx(inputClass, inputTextClass(), "pl-2 tabular-nums", className)}
@@ -104,12 +111,13 @@ export function NumberField({
           setText(typed);
           if (typed.trim() === "") say(undefined);
           else {
-            const number = parseNumber(typed, integer);
+            const number = read(typed);
             if (number !== null) say(number);
           }
         }}
         onBlur={() => setText(value === undefined ? "" : String(value))}
       />
+      {span !== "" && <span className="flex-none self-center pr-2 text-2xs text-text-3">= {span}</span>}
       {!readOnly && (
         <span
           className="flex flex-col self-stretch w-4.5 border-l border-line text-text-3 [&>button]:flex-1 [&>button]:flex [&>button]:items-center [&>button]:justify-center [&>button:hover]:bg-surface-3 [&>button:hover]:text-text"

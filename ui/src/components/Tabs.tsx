@@ -53,7 +53,7 @@ const LOOKS = {
     list: "gap-0.5 rounded-md bg-surface-4 p-0.5",
     gap: 2,
     padding: 4,
-    tab: "h-5 pointer-coarse:h-6 rounded-sm px-2 text-2xs data-active:bg-surface-2",
+    tab: "h-5 pointer-coarse:h-6 rounded-sm px-2 text-2xs data-active:bg-chosen",
   },
 };
 

@@ -61,7 +61,8 @@ const KeyMenu = memo(function KeyMenu({ keys, insert }: KeyMenuProps) {
     <Menu
       align="end"
       trigger={
-        <IconButton label={t("forms.code.insertKey")} size="small">
+        // Not on the way to the next field: keys are offered while one types.
+        <IconButton label={t("forms.code.insertKey")} size="small" tabIndex={-1}>
           <Braces size={13} />
         </IconButton>
       }

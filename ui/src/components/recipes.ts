@@ -77,3 +77,7 @@ export const hintClass = "text-xs/[17px] text-text-3 text-pretty";
 export const storageFormClass =
   "flex flex-col gap-3 max-w-140 [&_:is(section,form)]:flex [&_:is(section,form)]:flex-col [&_:is(section,form)]:items-stretch [&_:is(section,form)]:gap-2 [&_section>button]:self-start [&_h3]:text-xs/inherit [&_h3]:font-semibold [&_h3]:text-text-2";
 export const storageActionsClass = "flex items-center gap-2 pt-1";
+
+/** Of a list, the frame of the focus is round the row that its keys are for: round the list, its rows would lie over it. */
+export const rowsClass =
+  "focus-visible:-outline-offset-2 focus-visible:has-[[aria-selected=true]]:outline-none focus-visible:[&_[aria-selected=true]]:outline-2 focus-visible:[&_[aria-selected=true]]:-outline-offset-2 focus-visible:[&_[aria-selected=true]]:outline-focus";

@@ -1,13 +1,13 @@
 /** Copies of nodes as text that can be read, mailed and edited, and what pasting it does to a graph. Pure. */
 import type { NodeKind } from "../ipc/bindings/NodeKind";
-import type { GraphDocument } from "./document";
+import { GraphDocument } from "./document";
 import { withWayNamed } from "./disabled";
 import { addEdge, Draft } from "./draft";
 import { type Point, rounded, uniqueName } from "./edits";
 import { withErrorWayNamed } from "./error-ways";
 import { namingKinds, placesOf, withAllowed, withLabels, withNames } from "./node-references";
 import type { Patch } from "./patch";
-import type { Usage } from "./usage";
+import { usesOfKey } from "./uses";
 import { edgeOf, isObject, positionOf, START, type Json, type JsonObject } from "./types";
 
 export const CLIP_FORMAT = "superstep/clip/1";
@@ -24,12 +24,12 @@ export interface Clip {
   readonly incoming?: Json[];
 }
 
-/** The nodes and the edges between them, and those that lead in; with `usage` the keys that they use as well. */
+/** The nodes and the edges between them, and those that lead in; with the kinds the keys that they use as well. */
 export function copyNodes(
   doc: GraphDocument,
   names: readonly string[],
   positions: (name: string) => Point,
-  usage: ReadonlyMap<string, Usage> = new Map(),
+  kinds: readonly NodeKind[] | null = null,
 ): Clip {
   const chosen = new Set(names.filter((name) => doc.has(`node:${name}`)));
   const nodes: JsonObject = {};
@@ -41,24 +41,25 @@ export function copyNodes(
   }
   const edges: Json[] = [];
   const incoming: Json[] = [];
-  const copied = new Set([...chosen].map((name) => `node:${name}`));
   for (const edge of doc.names("edge")) {
     const record = doc.get(`edge:${edge}`);
     const view = edgeOf(record);
     const inside = [...view.sources, ...view.targets];
     if (!isObject(record) || inside.length === 0) continue;
     const { id: _own, ...rest } = record;
-    if (inside.every((name) => chosen.has(name))) {
-      edges.push(rest);
-      copied.add(`edge:${edge}`);
-    }
+    if (inside.every((name) => chosen.has(name))) edges.push(rest);
     // A label of a route leads to one node: the way to the copied one stays its own.
     else if (view.form !== "route" && view.targets.every((name) => chosen.has(name))) incoming.push(rest);
   }
-  const used = [...usage].filter(([, { readers, writers }]) =>
-    [...readers, ...writers].some((id) => copied.has(id)),
-  );
-  const state = Object.fromEntries(used.map(([key]) => [key, doc.get(`key:${key}`) ?? {}]));
+  const alone = new GraphDocument();
+  alone.reset([
+    { id: "doc", value: {} },
+    ...Object.entries(nodes).map(([name, value]) => ({ id: `node:${name}`, value })),
+    ...edges.map((value, index) => ({ id: `edge:${index}`, value })),
+  ]);
+  const used =
+    kinds === null ? [] : doc.names("key").filter((key) => usesOfKey(alone, kinds, key).length > 0);
+  const state = Object.fromEntries(used.map((key) => [key, doc.get(`key:${key}`) ?? {}]));
   return {
     format: CLIP_FORMAT,
     nodes,

@@ -78,6 +78,11 @@ it("calls the start and settings as the window does", async () => {
       empty("`ways.0.when`", "/config/ways/0/when"),
       empty("`other`", "/elsewhere"),
       {
+        ...empty("", "/config/into"),
+        message: "The setting `into` is missing.",
+        texts: { message: { pattern: "The setting `{name}` is missing.", args: { name: "into" } } },
+      },
+      {
         code: "no-entry",
         severity: "error",
         record: "doc",
@@ -90,6 +95,7 @@ it("calls the start and settings as the window does", async () => {
     "“Output key” is empty.",
     "“Ways · 1 · Condition” is empty.",
     "`other` is empty.",
+    "The setting “Output key” is missing.",
     "The graph has no entry: no edge begins at Start.",
   ]);
   await closeGraph();

@@ -40,7 +40,8 @@ function takeDiagnostics(inEnglish: readonly Diagnostic[]): void {
 
 /** With the names that the window has for places: the start and the end, and the labels of settings. */
 function asShown(problem: Diagnostic): Diagnostic {
-  const setting = problem.texts?.message?.args["setting"];
+  const { pattern = "", args = {} } = problem.texts?.message ?? {};
+  const setting = pattern.includes("setting `{name}`") ? `\`${String(args["name"])}\`` : args["setting"];
   const label = typeof setting === "string" ? labelOf(problem) : undefined;
   const named = (text: string) =>
     (label === undefined ? text : text.replace(String(setting), `“${label}”`))

@@ -27,7 +27,7 @@ export function waysOut(doc: GraphDocument, node: string, leads: readonly string
   };
   for (const edge of doc.edgesFrom(node)) {
     const view = edgeOf(doc.get(`edge:${edge}`));
-    if (view.form === "plain" || view.form === "join") continue;
+    if (view.form === "plain" || view.form === "join" || view.form === "limit") continue;
     for (const path of view.paths) add(path.to, (view.form === "route" ? path.label : view.expression) ?? "");
   }
   for (const to of leads) add(to, "");

@@ -5,6 +5,9 @@ import { findPlain, setField, setRecord } from "./edits";
 import type { Patch } from "./patch";
 import { edgeOf, END, isObject, START, type EdgeForm, type JsonObject } from "./types";
 
+/** What the limit of a loop begins with. */
+export const USUAL_BOUND = 5;
+
 /** Changes the expression of a `when`, `route` or `each` edge. */
 export function setExpression(doc: GraphDocument, edge: string, expression: string): Patch {
   const { form } = edgeOf(doc.get(`edge:${edge}`));
@@ -66,7 +69,7 @@ export function setEdgeForm(doc: GraphDocument, edge: string, form: EdgeForm): P
   const target = view.targets[0] ?? END;
   if (!isObject(record) || source === undefined || view.form === form) return { ops: [] };
   const keep: JsonObject = { ...record };
-  for (const field of ["from", "to", "when", "route", "paths", "default", "each", "as", "with"])
+  for (const field of ["from", "to", "when", "route", "paths", "default", "each", "as", "with", "limit"])
     delete keep[field];
   const expression = view.expression ?? "";
   const draft = new Draft(doc);
@@ -82,7 +85,12 @@ export function setEdgeForm(doc: GraphDocument, edge: string, form: EdgeForm): P
     join: { from: sources, to: target },
     route: { from: source, route: expression, paths: { [labelFor(target)]: target } },
     each: { from: source, each: expression, as: "item", to: target },
+    limit: { from: source, to: target, limit: true },
   };
+  // Without a limit the way would never be taken.
+  const node = draft.get(`node:${source}`);
+  if (form === "limit" && isObject(node) && node["max_visits"] === undefined)
+    draft.set(`node:${source}`, { ...node, max_visits: USUAL_BOUND });
   draft.set(`edge:${edge}`, { ...keep, ...ends[form] });
   if (view.form === "join" && form === "plain")
     for (const other of view.sources.slice(1))

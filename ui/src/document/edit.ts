@@ -65,6 +65,12 @@ export function edit(
     showToast({ tone: "problem", text: t("fileText.noEdit", { name }), detail: t("fileText.noEditHelp") });
     return false;
   }
+  if (useDocumentState.getState().seen !== null) {
+    // Where its nodes stand is for the eye, until it is drawn again; there is no file to keep it.
+    if (patch.ops.every(({ id }) => id.startsWith("layout:"))) doc.apply(patch);
+    else showToast({ tone: "info", text: t("seen.noEdit", { name }), detail: t("seen.noEditHelp") });
+    return false;
+  }
   try {
     const done = doc.apply(patch);
     currentHistory().record(name, done, options.merge ?? null);

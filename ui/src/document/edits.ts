@@ -18,9 +18,9 @@ import {
 import { keysTaking, namedBy, namingKinds, withAllowed, withLabels, withNames } from "./node-references";
 import type { Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
-import { edgeOf, END, isObject, nodeOf, START, type Json, type JsonObject } from "./types";
+import { edgeOf, END, isObject, nodeOf, ROUTER, START, type Json, type JsonObject } from "./types";
 import { alsoInVariants } from "./variants";
-import { withCondition, withWritten } from "./written-names";
+import { withCondition, withRules, withValues, withWritten } from "./written-names";
 
 export interface Point {
   readonly x: number;
@@ -167,7 +167,10 @@ export function renameNode(doc: GraphDocument, from: string, to: string, kinds: 
   for (const edge of taking.size === 0 ? [] : doc.names("edge")) {
     const record = draft.get(`edge:${edge}`);
     if (isObject(record))
-      draft.set(`edge:${edge}`, withCondition(withLabels(record, taking, next), taking, next));
+      draft.set(
+        `edge:${edge}`,
+        withRules(withCondition(withLabels(record, taking, next), taking, next), taking, next),
+      );
   }
   // Who writes the name into such a key writes the new one.
   const settings = new Map(kinds.map((kind) => [kind.kind, kind.configSchema as Schema]));
@@ -178,8 +181,9 @@ export function renameNode(doc: GraphDocument, from: string, to: string, kinds: 
   }
   for (const key of taking) {
     const record = draft.get(`key:${key}`);
-    if (isObject(record)) draft.set(`key:${key}`, withAllowed(record, next, false));
+    if (isObject(record)) draft.set(`key:${key}`, withRules(withAllowed(record, next, false), taking, next));
   }
+  if (taking.size > 0) draft.set("doc", withHeadNamed(doc.head, taking, next));
   for (const [name] of places) {
     const id = `node:${next(name) ?? name}`;
     const record = draft.get(id);
@@ -194,6 +198,23 @@ export function renameNode(doc: GraphDocument, from: string, to: string, kinds: 
     draft.set(id, withErrorWayNamed(withWayNamed(named, next), next));
   }
   return draft.patch();
+}
+
+/** The head of a graph whose rules and examples name a node in one of the keys. */
+function withHeadNamed(
+  head: JsonObject,
+  keys: ReadonlySet<string>,
+  renamed: (name: string) => string | undefined,
+): JsonObject {
+  const { examples } = head;
+  const next = Array.isArray(examples)
+    ? examples.map((example) =>
+        isObject(example) && isObject(example["input"])
+          ? { ...example, input: withValues(example["input"], keys, renamed) }
+          : example,
+      )
+    : undefined;
+  return withRules({ ...head, ...(next && { examples: next }) }, keys, renamed);
 }
 
 // Deleting
@@ -300,7 +321,9 @@ export function deleteAndJoin(doc: GraphDocument, nodes: readonly string[]): Pat
       ...new Set(
         scratch
           .edgesFrom(node)
-          .flatMap((edge) => [...edgeOf(scratch.get(`edge:${edge}`)).targets])
+          .map((edge) => edgeOf(scratch.get(`edge:${edge}`)))
+          .filter(({ form }) => form !== "limit")
+          .flatMap(({ targets }) => [...targets])
           .filter((target) => target !== node),
       ),
     ];
@@ -443,17 +466,17 @@ export function inTurn(doc: GraphDocument, ...changes: readonly ((doc: GraphDocu
   return { ops: changes.flatMap((change) => scratch.apply(change(scratch)).ops) };
 }
 
-/** The first node of a graph stands between its ends. */
+/** The first node of a graph stands between its ends; one that chooses among its ways leads nowhere besides them. */
 export function addFirstNode(doc: GraphDocument, node: NewNode): Patch {
   return inTurn(
     doc,
     (each) => addNode(each, node),
     (each) => connect(each, START, node.name),
-    (each) => connect(each, node.name, END),
+    (each) => (node.kind === ROUTER ? { ops: [] } : connect(each, node.name, END)),
   );
 }
 
-/** Bounds how often a run may come to a node; undefined takes the bound away. */
+/** Bounds how often a thread may come to a node after an input; undefined takes the bound away. */
 export function setMaxVisits(doc: GraphDocument, node: string, most: number | undefined): Patch {
   return setField(doc, `node:${node}`, "/max_visits", most);
 }

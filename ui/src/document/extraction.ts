@@ -88,6 +88,8 @@ export function planExtraction(
       incoming.push(edge);
     } else if (to === targets.length && from === sources.length) internal.push(edge);
     else if (to > 0 && from < sources.length) return refuse("join", sources);
+    // The node that takes the place of these has visits of its own.
+    else if (form === "limit") return refuse("ways", targets);
     else outgoing.push(edge);
   }
   const entries = entriesOf(doc, inside, running, incoming, internal);
@@ -207,7 +209,7 @@ function mayEnd(doc: GraphDocument, running: readonly string[], exit: Exit): str
     if (exit.by === "edges" && name === exit.node) return false;
     return doc
       .edgesFrom(name)
-      .every((edge) => ["when", "each"].includes(edgeOf(doc.get(`edge:${edge}`)).form));
+      .every((edge) => ["when", "each", "limit"].includes(edgeOf(doc.get(`edge:${edge}`)).form));
   });
 }
 

@@ -174,6 +174,8 @@ function joinEdges(
   if (entering.length === 0) return refuse("empty");
   // Each item has a run of the graph to itself, with a state of its own.
   if (incoming.some((edge) => edgeOf(edge).form === "each")) return refuse("items", [node]);
+  // How often the node was visited is not how often one of those in it was.
+  if (outgoing.some((edge) => edgeOf(edge).form === "limit")) return refuse("both", [node]);
   const heads = joinHeads(node, incoming, entering);
   const tails = joinTails(node, outgoing, inside, renamed);
   if (heads === null || tails === null) return refuse("both", [node]);

@@ -82,4 +82,18 @@ describe("keys that nodes fill in", () => {
     ];
     expect(filled({ classify }, edges)).toEqual(["category"]);
   });
+
+  it("are those of packets, which are all that their tasks read, and what is written when a node fails", () => {
+    const worker = {
+      kind: "model",
+      config: { prompt: "{{ state.tries }} {{ state.category }}", into: "reply" },
+    };
+    const failing = { ...classify, fallback: { to: "report", into: "unused" } };
+    expect(
+      filled({ classify: failing, worker, report: sets({ reply: "state.unused" }) }, [
+        { from: "__start__", to: "classify" },
+        { from: "classify", each: "state.category", as: "tries", to: "worker", with: { question: "1" } },
+      ]),
+    ).toEqual(["category", "reply", "tries", "unused"]);
+  });
 });

@@ -6,7 +6,7 @@ import { setRecord } from "./edits";
 import type { Patch } from "./patch";
 import { visitSettings, withValue } from "./settings";
 import { isObject, type Json, type JsonObject } from "./types";
-import { programsOf } from "./uses";
+import { programsOf, SAID } from "./uses";
 import { alsoInVariants } from "./variants";
 
 export function addKey(doc: GraphDocument, name: string, schema: JsonObject): Patch {
@@ -39,24 +39,40 @@ function renameDeep(value: Json, from: string, to: string, but?: ReadonlySet<str
 
 /**
  * Renames a state key with its references: the fields that hold key names (known from the kinds' schemas), `state.NAME` in
- * expressions and templates, `input`, `output` and the examples. Programs stay as they are: see `rename.ts`.
+ * expressions and templates, what packets and fallbacks write, `input`, `output` and the examples. Programs stay as they
+ * are: see `rename.ts`.
  */
 export function renameKey(doc: GraphDocument, from: string, to: string, kinds: readonly NodeKind[]): Patch {
   const draft = new Draft(doc);
   const value = doc.get(`key:${from}`);
   if (value === undefined || from === to || to === "" || doc.has(`key:${to}`)) return draft.patch();
-  const withRules = (record: JsonObject): JsonObject => {
-    const rules = record["invariants"];
-    return rules === undefined ? record : { ...record, invariants: renameDeep(rules, from, to) };
+  const withSaid = (record: JsonObject): JsonObject => {
+    const next: JsonObject = { ...record };
+    for (const field of SAID) {
+      const said = record[field];
+      if (said === undefined) continue;
+      const named = renameDeep(said, from, to);
+      // A summary reads what the task has written as well.
+      next[field] = typeof named === "string" ? renameKeyInText(named, from, to, "update") : named;
+    }
+    return next;
   };
-  moveRecord(draft, "key", from, to, isObject(value) ? withRules(value) : value);
+  moveRecord(draft, "key", from, to, isObject(value) ? withSaid(value) : value);
   for (const name of doc.names("key")) {
     const record = doc.get(`key:${name}`);
     if (name !== from && isObject(record) && record["invariants"] !== undefined)
-      draft.set(`key:${name}`, withRules(record));
+      draft.set(`key:${name}`, withSaid(record));
   }
   const renamedKey = (object: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(object).map(([key, item]) => [key === from ? to : key, item]));
+  const withFallback = (record: JsonObject): JsonObject => {
+    const { fallback } = record;
+    if (!isObject(fallback)) return record;
+    const next: JsonObject = { ...fallback };
+    if (next["into"] === from) next["into"] = to;
+    if (isObject(next["value"])) next["value"] = renamedKey(next["value"]);
+    return { ...record, fallback: next };
+  };
 
   const withKey = (record: JsonObject): JsonObject => {
     if (!isObject(record["config"])) return record;
@@ -80,19 +96,23 @@ export function renameKey(doc: GraphDocument, from: string, to: string, kinds: r
   };
   for (const name of doc.names("node")) {
     const record = doc.get(`node:${name}`);
-    if (isObject(record)) draft.set(`node:${name}`, alsoInVariants(withRules(withKey(record)), withKey));
+    if (isObject(record))
+      draft.set(`node:${name}`, alsoInVariants(withFallback(withSaid(withKey(record))), withKey));
   }
   for (const edge of doc.names("edge")) {
     const record = doc.get(`edge:${edge}`);
     if (!isObject(record)) continue;
-    const next: JsonObject = { ...withRules(record) };
+    const next: JsonObject = { ...withSaid(record) };
     for (const field of ["when", "route", "each", "with"]) {
       const held = next[field];
       if (held !== undefined) next[field] = renameDeep(held, from, to);
     }
+    // What a packet is called in the state of its task, which reads it there.
+    if (next["as"] === from) next["as"] = to;
+    if (isObject(next["with"])) next["with"] = renamedKey(next["with"]);
     draft.set(`edge:${edge}`, next);
   }
-  const head: JsonObject = { ...withRules(doc.head) };
+  const head: JsonObject = { ...withSaid(doc.head) };
   for (const field of ["input", "output"]) {
     const keys = head[field];
     if (Array.isArray(keys)) head[field] = keys.map((key) => (key === from ? to : key));

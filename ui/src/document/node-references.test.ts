@@ -129,6 +129,37 @@ describe("names of nodes in settings", () => {
     ]);
   });
 
+  test("follow the node in what its key begins with, falls back to, is asked for and has to be", () => {
+    const doc = desk();
+    const records = (name: string) => ({
+      "node:who": {
+        kind: "ask",
+        config: { schema: { enum: [name, "sales"] }, into: "active" },
+        fallback: { value: { active: name, topic: "billing" } },
+        invariants: [{ must: `state.active in ['${name}', 'sales']` }, { must: "state.topic != 'billing'" }],
+      },
+      "edge:each": {
+        from: "who",
+        each: "state.items",
+        as: "item",
+        to: "ask",
+        with: { active: `'${name}'`, topic: "'billing'" },
+        invariants: [{ must: `state.active == '${name}'` }],
+      },
+    });
+    const head = (name: string) => ({
+      examples: [{ name: "An invoice", input: { active: name, topic: "billing" } }, { name: "Empty" }],
+      invariants: [{ must: `state.active != '${name}' or state.messages` }],
+    });
+    const before = { ...records("billing"), doc: head("billing") };
+    doc.apply({ ops: Object.entries(before).map(([id, to]) => ({ id, from: doc.get(id) ?? null, to })) });
+    doc.apply(renameNode(doc, "billing", "invoices", kinds));
+    const after = { ...records("invoices"), doc: head("invoices") };
+    for (const [id, value] of Object.entries(after)) expect(doc.get(id), id).toEqual(value);
+    doc.apply(renameNode(doc, "invoices", "billing", kinds));
+    for (const [id, value] of Object.entries(before)) expect(doc.get(id), id).toEqual(value);
+  });
+
   test("follow the node where others write them: ways, choices, assignments and conditions", () => {
     const doc = desk();
     const writing: Schema = {

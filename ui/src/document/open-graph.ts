@@ -99,6 +99,7 @@ export function adopt(view: GraphView): void {
     readme: view.readme ?? null,
     recoveredAt: view.recoveredAt ?? null,
     text: view.text ?? null,
+    seen: view.seen ?? null,
   });
   takeChecked(view);
 }
@@ -182,7 +183,9 @@ function takeElsewhere(view: GraphView, side: Side | null): void {
   if (left !== selection) select(left);
   takeChecked(view);
   published();
-  if (theirs.length > 0)
+  useDocumentState.setState({ seen: view.seen ?? null });
+  // Of a graph that is drawn from threads nobody was first: the program goes on.
+  if (theirs.length > 0 && !view.seen)
     showToast({ tone: "info", text: t("shell.elsewhere.changed"), detail: recordNames(theirs) });
 }
 

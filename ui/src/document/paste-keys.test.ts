@@ -4,7 +4,6 @@ import { GraphDocument } from "./document";
 import { clashingKeys, pasteWithKeys } from "./merge";
 import { FAKE_KINDS } from "../test/fakeHost";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
-import { usageOf } from "./usage";
 import type { Json } from "./types";
 
 const kinds: NodeKind[] = [
@@ -12,6 +11,20 @@ const kinds: NodeKind[] = [
     ...(FAKE_KINDS[0] as NodeKind),
     kind: "assign",
     configSchema: { type: "object", properties: { set: { type: "object", "x-editor": "assignments" } } },
+  },
+  {
+    ...(FAKE_KINDS[0] as NodeKind),
+    kind: "agent",
+    configSchema: {
+      type: "object",
+      properties: {
+        tools: {
+          type: "array",
+          items: { type: "object", properties: { active: { type: "string", "x-editor": "state-key" } } },
+        },
+        code: { type: "string", "x-editor": "code", "x-language": "python" },
+      },
+    },
   },
 ];
 
@@ -39,7 +52,7 @@ const from = () =>
   );
 const copied = (names: string[]): Clip => {
   const doc = from();
-  const clip = copyNodes(doc, names, () => ({ x: 0, y: 0 }), usageOf(doc, kinds));
+  const clip = copyNodes(doc, names, () => ({ x: 0, y: 0 }), kinds);
   const read = parseClip(JSON.stringify(clip));
   if (read === null) throw new Error("no clip");
   return read;
@@ -54,6 +67,39 @@ describe("copied nodes", () => {
   it("carry the keys that they and their edges use, and no others", () => {
     expect(Object.keys(copied(["a", "b"]).state ?? {})).toEqual(["log", "limit"]);
     expect(Object.keys(copied(["c"]).state ?? {})).toEqual(["other"]);
+  });
+
+  it("carry the keys that they name deep in their settings, beside them, in programs and for packets", () => {
+    const key = { type: "string" };
+    const doc = graph(
+      {
+        deep: key,
+        taken: key,
+        said: key,
+        kept: key,
+        held: key,
+        failed: key,
+        item: key,
+        given: key,
+        other: key,
+      },
+      {
+        a: {
+          kind: "agent",
+          config: { tools: [{ active: "deep" }], code: "return {'x': state.get('taken')}" },
+          summary: "{{ update.said }}",
+          cache: { key: "state.kept" },
+          invariants: [{ must: "state.held" }],
+          fallback: { to: "b", into: "failed" },
+        },
+        b: assign({}),
+      },
+      [{ from: "a", each: "[]", as: "item", to: "b", with: { given: "1" } }],
+    );
+    const carried = (names: string[]) =>
+      Object.keys(copyNodes(doc, names, () => ({ x: 0, y: 0 }), kinds).state ?? {});
+    expect(carried(["a", "b"])).toEqual(["deep", "taken", "said", "kept", "held", "failed", "item", "given"]);
+    expect(carried(["b"])).toEqual([]);
   });
 
   it("bring the keys that are not there, and share those that mean the same", () => {

@@ -1,7 +1,7 @@
 /**
  * Where a program names a state key, by its syntax: `state.key` and its like, what is taken out of `state`, and the fields of
- * objects. A field is surely the key where the object is what a code node returns; anywhere else it may be one of something
- * else that has the same name.
+ * objects. A field is surely the key where the object is what a code node returns, by itself or under the name of a variable;
+ * anywhere else it may be one of something else that has the same name.
  */
 import type { SyntaxNode } from "@lezer/common";
 import { parser as javascript } from "@lezer/javascript";
@@ -30,6 +30,8 @@ export function keyInProgram(
   const found: KeyUse[] = [];
   const text = (node: SyntaxNode | null) => (node === null ? "" : source.slice(node.from, node.to));
   const isSure = (object: SyntaxNode | null) => returnsUpdate && object !== null && isUpdate(object, text);
+  const isSet = (object: SyntaxNode | null) =>
+    returnsUpdate && object?.name === "VariableName" && isReturnedVariable(object, text);
   (language === "python" ? python : javascript).parse(source).iterate({
     enter: ({ node }) => {
       const { from, to } = node;
@@ -38,7 +40,9 @@ export function keyInProgram(
       const place = isString ? { from: from + 1, to: to - 1 } : { from, to };
       const parent = node.parent;
       if (isOfState(node, text)) found.push({ ...place, role: "reads" });
-      else if (parent?.name === "PatternProperty") {
+      else if (isMember(node, parent)) {
+        if (isSet(parent?.firstChild ?? null)) found.push({ ...place, role: "writes" });
+      } else if (parent?.name === "PatternProperty") {
         if (isTakenFromState(node, text))
           found.push({
             ...place,
@@ -64,11 +68,17 @@ type TextOf = (node: SyntaxNode | null) => string;
 const isState = (node: SyntaxNode | null, text: TextOf) =>
   node?.name === "VariableName" && text(node) === "state";
 
-/** `state.key`, `state["key"]`, `state.get("key")`. */
+/** `object.key`, `object["key"]`. */
+const isMember = (node: SyntaxNode, parent: SyntaxNode | null) =>
+  (node.name === "PropertyName" || node.name === "String") && parent?.name === "MemberExpression";
+
+/** `state.key`, `state["key"]`, `state.get("key")`, `"key" in state`. */
 function isOfState(node: SyntaxNode, text: TextOf): boolean {
   const { parent } = node;
   if (node.name === "PropertyName" || node.name === "String") {
     if (parent?.name === "MemberExpression") return isState(parent.firstChild, text);
+    if (parent?.name === "BinaryExpression" && parent.firstChild?.from === node.from)
+      return parent.getChild("in") !== null && isState(parent.lastChild, text);
     if (node.name === "String" && parent?.name === "ArgList" && node.prevSibling?.prevSibling === null) {
       const called = parent.parent?.firstChild;
       return (
@@ -136,12 +146,29 @@ function isReturned(value: SyntaxNode, text: TextOf): boolean {
   let node = value.parent;
   while (node !== null && TRANSPARENT.has(node.name)) node = node.parent;
   if (node === null) return false;
+  if (node.name === "VariableDeclaration" || node.name === "AssignStatement") {
+    const variable = node.getChild(node.name === "AssignStatement" ? "VariableName" : "VariableDefinition");
+    return variable !== null && isReturnedVariable(variable, text);
+  }
   if (node.name === "ReturnStatement") {
     while (node !== null && !FUNCTIONS.has(node.name)) node = node.parent;
     // The body of a code node is a function itself.
     return node === null || takesState(node, text);
   }
   return (node.name === "ArrowFunction" || node.name === "LambdaExpression") && takesState(node, text);
+}
+
+/** Does the function around it return the variable itself? */
+function isReturnedVariable(variable: SyntaxNode, text: TextOf): boolean {
+  let around: SyntaxNode | null = variable.parent;
+  while (around !== null && !FUNCTIONS.has(around.name) && around.parent !== null) around = around.parent;
+  if (around === null) return false;
+  const name = text(variable);
+  const returned: SyntaxNode[] = [];
+  around.cursor().iterate(({ node }) => {
+    if (node.name === "ReturnStatement" && text(node.getChild("VariableName")) === name) returned.push(node);
+  });
+  return returned.some((each) => isReturned(each.getChild("VariableName") ?? each, text));
 }
 
 const takesState = (program: SyntaxNode, text: TextOf) =>

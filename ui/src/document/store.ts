@@ -5,10 +5,11 @@
  * Ids: records are named `doc`, `key:NAME`, `node:NAME`, `edge:ID`, `layout:NODE`; lists (`useIds`) and the selection
  * hold bare names.
  */
-import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { create } from "zustand";
 import type { Applied } from "../ipc/bindings/Applied";
 import type { Diagnostic } from "../ipc/bindings/Diagnostic";
+import type { SeenView } from "../ipc/bindings/SeenView";
 import { splitPath } from "../lib/path";
 import { useSession, type Selection } from "../state/session";
 import { GraphDocument } from "./document";
@@ -39,6 +40,8 @@ interface DocumentState {
   readonly recoveredAt: string | null;
   /** Of a file that is no graph: its text, which is all that can be edited. */
   readonly text: string | null;
+  /** Of a graph that was drawn from threads of another program: what it was drawn from. It is only read. */
+  readonly seen: SeenView | null;
 }
 
 export const CLOSED: DocumentState = {
@@ -58,6 +61,7 @@ export const CLOSED: DocumentState = {
   readme: null,
   recoveredAt: null,
   text: null,
+  seen: null,
 };
 
 export const useDocumentState = create<DocumentState>(() => CLOSED);
@@ -130,6 +134,45 @@ export function useDiagnostics(recordId?: string): readonly Diagnostic[] {
   return useDocumentState((state) =>
     recordId === undefined ? state.diagnostics : (state.byRecord.get(recordId) ?? NONE),
   );
+}
+
+/** Rest after the last key before a new problem is shown, in milliseconds. A field that is left shows it at once. */
+const REST_MS = 1200;
+
+/**
+ * The problems of a record. One that comes while a person types waits until they rest or leave the field; one that is
+ * gone goes at once.
+ */
+export function useDiagnosticsAtRest(recordId: string): readonly Diagnostic[] {
+  const now = useDiagnostics(recordId);
+  const record = useRecord(recordId);
+  const [rested, setRested] = useState({ recordId, diagnostics: now });
+  useEffect(() => {
+    const show = () => setRested({ recordId, diagnostics: now });
+    if (!types()) {
+      show();
+      return;
+    }
+    const rest = setTimeout(show, REST_MS);
+    document.addEventListener("focusout", show);
+    return () => {
+      clearTimeout(rest);
+      document.removeEventListener("focusout", show);
+    };
+  }, [recordId, now, record]);
+  return useMemo(() => {
+    if (rested.recordId !== recordId || rested.diagnostics === now) return now;
+    return now.filter((one) => rested.diagnostics.some((known) => isSame(one, known)));
+  }, [recordId, now, rested]);
+}
+
+const isSame = (one: Diagnostic, other: Diagnostic): boolean =>
+  one.code === other.code && one.pointer === other.pointer && one.message === other.message;
+
+/** Has a field of text the focus? */
+function types(): boolean {
+  const at = document.activeElement;
+  return at instanceof HTMLElement && (at.isContentEditable || at.matches("input, textarea"));
 }
 
 export interface GraphMeta {

@@ -13,7 +13,13 @@ export const START = "__start__";
 export const NOTE = "note";
 /** The kind of a node that runs another graph. */
 export const GRAPH = "graph";
+/** The kind of a node that threads of another program ran; what it does is not known. */
+export const SEEN = "seen";
+/** The kind of a node of a program that is attached. */
+export const ATTACHED = "attached";
 export const END = "__end__";
+/** The kind of a node that does nothing but choose among its ways. */
+export const ROUTER = "router";
 
 export interface NodeRecord {
   readonly kind: string;
@@ -32,7 +38,7 @@ export interface EdgePath {
   readonly label?: string | null;
 }
 
-export type EdgeForm = "plain" | "join" | "when" | "route" | "each";
+export type EdgeForm = "plain" | "join" | "when" | "route" | "each" | "limit";
 
 export interface EdgeView {
   readonly form: EdgeForm;
@@ -107,7 +113,9 @@ function readEdge(edge: JsonObject): EdgeView {
   if (each !== undefined) return { form: "each", sources, targets, paths, expression: each };
   const when = text("when");
   if (when !== undefined) return { form: "when", sources, targets, paths, expression: when };
-  return { form: "plain", sources, targets, paths };
+  // Taken in place of its node, once that was visited as often as it may be.
+  const atLimit = edge["limit"] === true && source !== undefined;
+  return { form: atLimit ? "limit" : "plain", sources, targets, paths };
 }
 
 export function positionOf(value: Json | undefined): { x: number; y: number } | null {

@@ -24,6 +24,20 @@ const kinds = [
   kind("assign", { set: { "x-editor": "assignments" } }),
   kind("code", { source: { "x-editor": "code" } }),
   kind("ask", { context: { "x-editor": "state-keys" } }),
+  kind("agent", {
+    tools: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          handoff: {
+            type: "object",
+            properties: { active: { type: "string", "x-editor": "state-key" } },
+          },
+        },
+      },
+    },
+  }),
 ];
 
 function usage(records: Record<string, unknown>) {
@@ -52,6 +66,24 @@ describe("usageOf", () => {
     expect(found.get("answer")).toEqual({ readers: ["node:b", "node:c"], writers: ["node:a"] });
     expect(found.get("total")).toEqual({ readers: ["node:b"], writers: ["node:b"] });
     expect(found.get("messages")).toEqual({ readers: ["node:a"], writers: [] });
+  });
+
+  it("knows keys that are named deep in settings, by packets and by what is done after a failure", () => {
+    const found = usage({
+      doc: {},
+      "key:active": {},
+      "key:failure": {},
+      "key:item": {},
+      "node:a": {
+        kind: "agent",
+        config: { tools: [{ handoff: { active: "active" } }] },
+        fallback: { to: "b", into: "failure" },
+      },
+      "edge:e": { from: "a", each: "[]", as: "item", to: "b" },
+    });
+    expect(found.get("active")).toEqual({ readers: [], writers: ["node:a"] });
+    expect(found.get("failure")).toEqual({ readers: [], writers: ["node:a"] });
+    expect(found.get("item")).toEqual({ readers: [], writers: ["edge:e"] });
   });
 
   it("guesses what a program returns", () => {

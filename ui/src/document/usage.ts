@@ -4,6 +4,8 @@
  */
 import { keyUses } from "../components/code/jinja";
 import type { GraphDocument } from "./document";
+import type { Schema } from "../components/schema-form/schema";
+import { visitSettings } from "./settings";
 import { isObject, nodeOf, type Json } from "./types";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 
@@ -51,7 +53,20 @@ export function usageOf(doc: GraphDocument, kinds: readonly NodeKind[]): Map<str
       } else if (hint === "code" && typeof value === "string") {
         for (const use of keyUses(value, false)) read(use.key, record);
         for (const key of usage.keys()) if (returnsKey(value, key)) write(key, record);
-      } else texts(value, record);
+      } else {
+        texts(value, record);
+        if (typeof value !== "object" || !isObject(schema)) continue;
+        visitSettings(schema as Schema, { [field]: value }, ({ path, field: inner, value: held }) => {
+          if (path.length > 1 && inner["x-editor"] === "state-key")
+            (READ_FIELDS.has(String(path.at(-1))) ? read : write)(held, record);
+        });
+      }
+    }
+    const value = doc.get(record);
+    const fallback = isObject(value) ? value["fallback"] : undefined;
+    if (isObject(fallback)) {
+      write(fallback["into"], record);
+      if (isObject(fallback["value"])) Object.keys(fallback["value"]).forEach((key) => write(key, record));
     }
   }
   for (const name of doc.names("edge")) {
@@ -59,6 +74,9 @@ export function usageOf(doc: GraphDocument, kinds: readonly NodeKind[]): Map<str
     const edge = doc.get(record);
     if (!isObject(edge)) continue;
     for (const field of ["when", "route", "each", "with"]) texts(edge[field], record);
+    // What its packets are in the state of their tasks.
+    write(edge["as"], record);
+    if (isObject(edge["with"])) Object.keys(edge["with"]).forEach((key) => write(key, record));
   }
   return new Map(
     [...usage].map(([name, { readers, writers }]) => [

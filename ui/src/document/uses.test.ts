@@ -124,6 +124,22 @@ describe("uses of a key", () => {
       "offered",
     ],
     ["javascript", "const f = (x) => ({ total: x })", "const f = (x) => ({ sum_of: x })", "offered"],
+    [
+      "javascript",
+      "const update = { total: 1 }; update.total += 2; update['total'] = 3; return update",
+      "const update = { sum_of: 1 }; update.sum_of += 2; update['sum_of'] = 3; return update",
+    ],
+    [
+      "javascript",
+      "const has = 'total' in state; const row = {}; row.total = 1; return { rows: [row] }",
+      "const has = 'sum_of' in state; const row = {}; row.total = 1; return { rows: [row] }",
+    ],
+    [
+      "javascript",
+      "const all = state.rows.map((row) => { const each = { total: row }; return each }); return { all }",
+      "const all = state.rows.map((row) => { const each = { sum_of: row }; return each }); return { all }",
+      "offered",
+    ],
     ["javascript", "const total = order.total; // state.total", "const total = order.total; // state.total"],
     ["javascript", "const text = 'state.total'; mystate.total", "const text = 'state.total'; mystate.total"],
     ["python", "return {'total': 1, 'payment': 2}", "return {'sum_of': 1, 'payment': 2}"],
@@ -136,6 +152,11 @@ describe("uses of a key", () => {
       "python",
       "return Command(update={'total': 1}, goto='x')",
       "return Command(update={'sum_of': 1}, goto='x')",
+    ],
+    [
+      "python",
+      "def node(state):\n    update = {'total': 1}\n    if 'total' in state:\n        update['total'] = 2\n    return update",
+      "def node(state):\n    update = {'sum_of': 1}\n    if 'sum_of' in state:\n        update['sum_of'] = 2\n    return update",
     ],
     ["python", "return {'payment': {'total': 1}}", "return {'payment': {'sum_of': 1}}", "offered"],
     ["python", "total = 1  # state['total']", "total = 1  # state['total']"],
@@ -154,6 +175,72 @@ describe("uses of a key", () => {
       doc.apply(renameEverywhere(doc, kinds, { what: "key", name: "total" }, "sum_of", programs));
       expect(doc.get("node:sum")).toMatchObject({ config: { javascript: expected } });
     });
+});
+
+describe("a key is renamed wherever its name is written", () => {
+  const pay = {
+    kind: "model",
+    config: {},
+    summary: "{{ update.total }} of {{ state.total }} total",
+    cache: { ttl: 60, key: "state.total" },
+    fallback: { value: { total: 0 } },
+    invariants: [{ must: "state.total > 0" }],
+  };
+  const doc = new GraphDocument();
+  doc.reset([
+    {
+      id: "doc",
+      value: { name: "G", summary: "All: {{ state.total }}", invariants: [{ must: "state.total" }] },
+    },
+    { id: "key:total", value: { type: "number" } },
+    { id: "key:rows", value: { type: "array", invariants: [{ must: "state.rows|length < state.total" }] } },
+    { id: "node:pay", value: pay },
+    { id: "node:note", value: { kind: "model", config: {}, fallback: { to: "pay", into: "total" } } },
+    {
+      id: "edge:0",
+      value: { from: "note", each: "state.rows", as: "total", to: "pay", with: { total: "state.total + 1" } },
+    },
+  ]);
+  const uses = usesOf(doc, kinds, {}, { what: "key", name: "total" });
+  doc.apply(renameEverywhere(doc, kinds, { what: "key", name: "total" }, "due", []));
+
+  it("in summaries, cache keys, fallbacks and rules", () => {
+    expect(doc.get("node:pay")).toEqual({
+      ...pay,
+      summary: "{{ update.due }} of {{ state.due }} total",
+      cache: { ttl: 60, key: "state.due" },
+      fallback: { value: { due: 0 } },
+      invariants: [{ must: "state.due > 0" }],
+    });
+    expect(doc.get("node:note")).toMatchObject({ fallback: { to: "pay", into: "due" } });
+    expect(doc.get("key:rows")).toMatchObject({ invariants: [{ must: "state.rows|length < state.due" }] });
+    expect(doc.head).toMatchObject({
+      summary: "All: {{ state.due }}",
+      invariants: [{ must: "state.due" }],
+    });
+  });
+
+  it("in what packets are called in the state of their tasks", () => {
+    expect(doc.get("edge:0")).toMatchObject({ as: "due", with: { due: "state.due + 1" } });
+  });
+
+  it("and each of these places is listed as a use of it", () => {
+    expect(uses.map(({ record, pointer, role }) => `${record}${pointer ?? ""} ${role}`)).toEqual([
+      "key:total definition",
+      "key:rows/invariants/0/must reads",
+      "node:pay/fallback/value/total writes",
+      "node:pay/summary reads",
+      "node:pay/cache/key reads",
+      "node:pay/invariants/0/must reads",
+      "node:pay/summary reads",
+      "node:note/fallback/into writes",
+      "edge:0/with/total reads",
+      "edge:0/as writes",
+      "edge:0/with/total writes",
+      "doc/summary reads",
+      "doc/invariants/0/must reads",
+    ]);
+  });
 });
 
 describe("uses of a node", () => {

@@ -76,6 +76,9 @@ export function programsOf(record: Json | undefined, kinds: readonly NodeKind[])
   return found;
 }
 
+/** What a record says beside its settings and its ways, in expressions and templates. */
+export const SAID = ["summary", "cache", "invariants"] as const;
+
 const quoteRegex = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** Every use of a state key, its definition first. */
@@ -89,14 +92,33 @@ export function usesOfKey(doc: GraphDocument, kinds: readonly NodeKind[], key: s
       for (const use of keyUses(text, isTemplate(text)))
         if (use.key === key) uses.push({ record, pointer: at, role: "reads", at: use, text });
     });
-  for (const name of doc.names("node")) keyInNode(doc, kinds, key, name, uses, expressions);
+  const said = (value: Json | undefined, record: string) => {
+    if (!isObject(value)) return;
+    for (const field of SAID) expressions(value[field], record, `/${field}`, new Set());
+    // What the task has written.
+    const { summary } = value;
+    if (record === "doc" || typeof summary !== "string") return;
+    for (const use of keyUses(summary, true, "update"))
+      if (use.key === key) uses.push({ record, pointer: "/summary", role: "reads", at: use, text: summary });
+  };
+  for (const name of doc.names("key")) said(doc.get(`key:${name}`), `key:${name}`);
+  for (const name of doc.names("node")) {
+    keyInNode(doc, kinds, key, name, uses, expressions);
+    said(doc.get(`node:${name}`), `node:${name}`);
+  }
   for (const name of doc.names("edge")) {
-    const edge = doc.get(`edge:${name}`);
+    const [record, edge] = [`edge:${name}`, doc.get(`edge:${name}`)];
     if (!isObject(edge)) continue;
     for (const field of ["when", "route", "each", "with"])
-      expressions(edge[field], `edge:${name}`, `/${field}`, new Set());
+      expressions(edge[field], record, `/${field}`, new Set());
+    // What a packet is called in the state of its task.
+    if (edge["as"] === key) uses.push({ record, pointer: "/as", role: "writes", text: key });
+    if (isObject(edge["with"]) && Object.hasOwn(edge["with"], key))
+      uses.push({ record, pointer: `/with/${token(key)}`, role: "writes", text: key });
+    said(edge, record);
   }
   keyInHead(doc.head, key, uses);
+  said(doc.head, "doc");
   return uses;
 }
 
@@ -125,6 +147,12 @@ function keyInNode(
     else if (editor === "assignments" && isObject(held) && path.length === 1 && Object.hasOwn(held, key))
       uses.push({ record, pointer: `${pointer}/${token(key)}`, role: "writes", text: key });
   });
+  const fallback = isObject(value) ? value["fallback"] : undefined;
+  if (isObject(fallback)) {
+    if (fallback["into"] === key) uses.push({ record, pointer: "/fallback/into", role: "writes", text: key });
+    if (isObject(fallback["value"]) && Object.hasOwn(fallback["value"], key))
+      uses.push({ record, pointer: `/fallback/value/${token(key)}`, role: "writes", text: key });
+  }
   const programs = programsOf(value, kinds);
   for (const [pointer, { source, language }] of programs)
     for (const { from, to, ...found } of keyInProgram(source, key, language, kind === "code"))

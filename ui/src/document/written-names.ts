@@ -27,12 +27,43 @@ export function readsKey(expression: string, keys: ReadonlySet<string>): boolean
   );
 }
 
-/** An edge whose condition compares one of the keys with a name. */
+/** An edge whose condition compares one of the keys with a name, or whose packets are given one. */
 export function withCondition(edge: JsonObject, keys: ReadonlySet<string>, renamed: Renamed): JsonObject {
-  const { when } = edge;
-  if (typeof when !== "string" || !readsKey(when, keys)) return edge;
-  const next = withQuoted(when, renamed);
-  return next === when ? edge : { ...edge, when: next };
+  const { when, with: given } = edge;
+  let next = edge;
+  if (typeof when === "string" && readsKey(when, keys)) next = { ...next, when: withQuoted(when, renamed) };
+  if (isObject(given)) {
+    const named = Object.entries(given).map(([key, value]) => [
+      key,
+      typeof value === "string" && (keys.has(key) || readsKey(value, keys))
+        ? withQuoted(value, renamed)
+        : value,
+    ]);
+    next = { ...next, with: Object.fromEntries(named) as JsonObject };
+  }
+  return next;
+}
+
+/** A record whose rules compare one of the keys with a name. */
+export function withRules(record: JsonObject, keys: ReadonlySet<string>, renamed: Renamed): JsonObject {
+  const { invariants } = record;
+  if (!Array.isArray(invariants)) return record;
+  const next = invariants.map((rule) =>
+    isObject(rule) && typeof rule["must"] === "string" && readsKey(rule["must"], keys)
+      ? { ...rule, must: withQuoted(rule["must"], renamed) }
+      : rule,
+  );
+  return { ...record, invariants: next };
+}
+
+/** Values by key of which some are names: what a fallback writes, what an example begins with. */
+export function withValues(values: JsonObject, keys: ReadonlySet<string>, renamed: Renamed): JsonObject {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      keys.has(key) && typeof value === "string" ? (renamed(value) ?? value) : value,
+    ]),
+  );
 }
 
 /** A node whose settings write names into one of the keys, or compare it with them. */
@@ -47,7 +78,12 @@ export function withWritten(
     const next = choosing(compared(config, schema, keys, renamed), keys, renamed);
     return next === config ? each : { ...each, config: next };
   };
-  return alsoInVariants(own(record), own);
+  const { fallback } = record;
+  const next =
+    isObject(fallback) && isObject(fallback["value"])
+      ? { ...record, fallback: { ...fallback, value: withValues(fallback["value"], keys, renamed) } }
+      : record;
+  return withRules(alsoInVariants(own(next), own), keys, renamed);
 }
 
 /** Expressions that read one of the keys, and those that are assigned to it. */
@@ -72,7 +108,10 @@ function compared(
   return next as JsonObject;
 }
 
-/** What a node offers that writes one of its labels into the key `into`: a router's ways, the choices of a question. */
+/**
+ * What a node offers that writes one of its labels into the key `into`: a router's ways, the choices of a question, the values
+ * that its form has.
+ */
 function choosing(config: JsonObject, keys: ReadonlySet<string>, renamed: Renamed): JsonObject {
   const { into } = config;
   if (typeof into !== "string" || !keys.has(into)) return config;
@@ -90,6 +129,13 @@ function choosing(config: JsonObject, keys: ReadonlySet<string>, renamed: Rename
       return isObject(item) && to !== undefined && to !== item[field] ? { ...item, [field]: to } : item;
     });
     if (named.some((item, at) => item !== items[at])) next = { ...next, [list]: named };
+  }
+  const { schema } = next;
+  const values = isObject(schema) ? schema["enum"] : undefined;
+  if (isObject(schema) && Array.isArray(values)) {
+    const named = values.map((value) => follow(value) ?? value);
+    if (named.some((value, at) => value !== values[at]))
+      next = { ...next, schema: { ...schema, enum: named } };
   }
   const otherwise = follow(next["otherwise"]);
   return otherwise === undefined || otherwise === next["otherwise"] ? next : { ...next, otherwise };

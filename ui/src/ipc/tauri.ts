@@ -19,6 +19,12 @@ const FILTERS = {
   csv: [{ name: "Table", extensions: ["csv"] }],
 };
 
+/** What is opened as a graph: a database is recognized by its content, whatever its name. */
+const OPENED = [
+  { name: "Graph or LangGraph database", extensions: ["json", "sqlite", "sqlite3", "db"] },
+  { name: "All files", extensions: ["*"] },
+];
+
 export function desktopHost(): Host {
   return {
     kind: "desktop",
@@ -52,7 +58,11 @@ export function desktopHost(): Host {
       return () => {};
     },
     pickOpen: async (ending = "json") => {
-      const picked = await open({ multiple: false, directory: false, filters: FILTERS[ending] });
+      const picked = await open({
+        multiple: false,
+        directory: false,
+        filters: ending === "json" ? OPENED : FILTERS[ending],
+      });
       return typeof picked === "string" ? picked : null;
     },
     pickSave: (suggested, ending = "json") => save({ defaultPath: suggested, filters: FILTERS[ending] }),

@@ -20,6 +20,7 @@ const WORDS = {
     route: ["add_conditional_edges"],
     each: ["Send"],
     join: ["add_edge([a, b], c)"],
+    limit: ["RemainingSteps"],
     error: ["error_handler"],
   },
   reducer: {

@@ -50,3 +50,9 @@ export function resolvePath(dir: string, path: string): string {
     return name === ".." ? splitPath(at).dir || at : joinPath(at, name);
   }, dir);
 }
+
+/** The name of a graph file for people: of a `graph.json`, that of its folder. */
+export function fileOf(path: string): string {
+  const { dir, name } = splitPath(path);
+  return name.toLowerCase() === "graph.json" ? splitPath(dir).name : name;
+}

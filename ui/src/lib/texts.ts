@@ -24,6 +24,7 @@ import { query } from "./texts/query";
 import { report } from "./texts/report";
 import { result } from "./texts/result";
 import { safety } from "./texts/safety";
+import { seen } from "./texts/seen";
 import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
 import { structure } from "./texts/structure";
@@ -54,6 +55,7 @@ export const english = {
   ...query,
   ...report,
   ...result,
+  ...seen,
   ...task,
   ...trace,
   ...whatIf,

@@ -18,6 +18,7 @@ import { TrustDialogs } from "../features/trust";
 import { TakeOverDialog } from "../features/take-over";
 import { BreakpointDialog } from "../features/breakpoints";
 import { PriceDialog } from "../features/connections";
+import { SeenDialogs } from "../features/seen";
 import { HelpDialogs } from "../features/help";
 
 export function Dialogs() {
@@ -48,6 +49,7 @@ export function Dialogs() {
       <TakeOverDialog />
       <BreakpointDialog />
       <PriceDialog />
+      <SeenDialogs />
       <HelpDialogs />
     </>
   );

@@ -98,8 +98,9 @@ function TabRow() {
         {graphId !== null && (
           <IconButton
             size="small"
-            label={t("tabs.add")}
-            onClick={() => runCommand("graph.home")}
+            label={t("shell.menu.new")}
+            shortcut={shortcutOf("graph.new")}
+            onClick={() => runCommand("graph.new")}
             data-testid={shellIds.tabAdd}
           >
             <Plus size={14} aria-hidden />

@@ -1,10 +1,8 @@
-/** Frames the canvas while it shows a moment of the past, and leads back to now. */
+/** Frames the canvas while it shows a moment of the past; the button above it leads back to now. */
 import { History } from "lucide-react";
 import type { ReactNode } from "react";
-import { Button } from "../components/Button";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
-import { runCommand } from "../state/commands";
 import { useSession } from "../state/session";
 
 export function PastFrame({ children }: { children: ReactNode }) {
@@ -17,20 +15,12 @@ export function PastFrame({ children }: { children: ReactNode }) {
       {children}
       {past && (
         <div
-          className="absolute top-0 left-1/2 z-21 flex h-8 -translate-x-1/2 items-center gap-2 rounded-b-lg bg-past pr-1 pl-3 text-xs/inherit font-semibold whitespace-nowrap text-canvas [&>button]:border-current [&>button:not(:hover)]:text-inherit"
+          className="absolute top-0 left-1/2 z-21 flex h-8 -translate-x-1/2 items-center gap-2 rounded-b-lg bg-past px-3 text-xs/inherit font-semibold whitespace-nowrap text-canvas"
           role="status"
           data-testid={shellIds.past}
         >
           <History size={14} aria-hidden />
           <span>{t("shell.past")}</span>
-          <Button
-            size="small"
-            variant="ghost"
-            onClick={() => runCommand("debug.backToNow")}
-            data-testid={shellIds.backToNow}
-          >
-            {t("shell.past.back")}
-          </Button>
         </div>
       )}
     </div>

@@ -152,6 +152,7 @@ function GraphUse() {
   const rightFolded = useSession((state) => isFolded(state, "right"));
   const inRepository = useGit((git) => git.view !== null);
   const isText = useDocumentState((state) => state.text !== null);
+  const seen = useDocumentState((state) => state.seen !== null);
   const settings: PanelTab = {
     id: "inspector",
     label: t("shell.tab.inspector"),
@@ -197,7 +198,8 @@ function GraphUse() {
         )
       }
       left={[{ id: "threads", label: t("shell.tab.threads"), content: <Later part="ThreadsPanel" /> }]}
-      right={[moment, settings]}
+      // What the nodes of a graph do that was seen in threads is not known: there is nothing to set.
+      right={seen ? [moment] : [moment, settings]}
       bottom={[
         { id: "timeline", label: t("shell.tab.timeline"), content: <Later part="TimelinePanel" /> },
         { id: "forks", label: t("shell.tab.forks"), content: <Later part="ForksPanel" /> },
@@ -220,11 +222,15 @@ function GraphUse() {
 function Moment() {
   return (
     <div className="flex h-full min-h-0 flex-col short:h-auto short:min-h-full short:shrink-0">
-      <PanelBoundary name="AnswerBanner">
-        <Later part="AnswerBanner" until={null} docked />
-      </PanelBoundary>
       <div className="min-h-0 flex-1 short:flex short:flex-[1_0_auto] short:flex-col">
-        <Later part="StateInspector" />
+        <Later
+          part="StateInspector"
+          asked={
+            <PanelBoundary name="AnswerBanner">
+              <Later part="AnswerBanner" until={null} docked />
+            </PanelBoundary>
+          }
+        />
       </div>
     </div>
   );
@@ -248,6 +254,7 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
   const panels = useSession((state) => state.panels);
   const leftFolded = useSession((state) => isFolded(state, "left"));
   const rightFolded = useRightFolded();
+  const bottomFolded = useSession((state) => isFolded(state, "bottom"));
   const style = {
     "--left": sizeOf("left", panels.left),
     "--right": sizeOf("right", panels.right),
@@ -280,7 +287,7 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
           {left.length > 0 && <Unfold side="left" />}
           <Unfold side="right" />
         </PastFrame>
-        {panels.bottom.folded ? (
+        {bottomFolded ? (
           <BottomBar tabs={bottom} />
         ) : (
           <>

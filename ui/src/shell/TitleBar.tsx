@@ -35,8 +35,8 @@ export function TitleBar() {
   const use = useSession((state) => state.use);
   return (
     <header
-      // The switch stays where it is, whatever the run has to say at the right.
-      className="flex-none grid grid-cols-[minmax(0,min(25vw,380px))_auto_minmax(max-content,1fr)] items-center gap-3 h-11 px-2 border-b border-line max-[1241px]:grid-cols-[minmax(0,clamp(140px,27vw,300px))_auto_minmax(max-content,1fr)] max-[761px]:flex max-[761px]:flex-wrap max-[761px]:h-auto max-[761px]:min-h-11 max-[761px]:py-1 max-[761px]:gap-y-1"
+      // The switch stays where it is, whatever the run has to say at the right: its words become shorter.
+      className="flex-none grid grid-cols-[minmax(0,min(25vw,380px))_auto_minmax(0,1fr)] items-center gap-3 h-11 px-2 border-b border-line max-[1241px]:grid-cols-[minmax(0,clamp(140px,27vw,300px))_auto_minmax(0,1fr)] max-[761px]:flex max-[761px]:flex-wrap max-[761px]:h-auto max-[761px]:min-h-11 max-[761px]:py-1 max-[761px]:gap-y-1"
       data-testid={shellIds.titleBar}
     >
       <div className="flex items-center gap-1 min-w-0 max-[761px]:flex-[1_1_140px]">
@@ -89,6 +89,7 @@ export const MENU: readonly (readonly MenuCommand[])[] = [
   [
     { id: "graph.new", label: "shell.menu.new" },
     { id: "graph.open", label: "shell.menu.open" },
+    { id: "graph.openAddress", label: "seen.address" },
     { id: "graph.openPicture", label: "shell.menu.openPicture" },
   ],
   [
@@ -168,6 +169,7 @@ function GraphTrail() {
 }
 
 function GraphName() {
+  const seen = useDocumentState((document) => document.seen);
   const { name, path, dirty, saving } = useGraphMeta();
   const [editing, setEditing] = useState(false);
   const input = useRef<HTMLInputElement>(null);
@@ -206,7 +208,7 @@ function GraphName() {
         />
       ) : (
         <h1 className="contents">
-          <Tooltip label={path ?? t("shell.draft")}>
+          <Tooltip label={seen?.database ?? path ?? t("shell.draft")}>
             <button
               type="button"
               className="h-7 min-w-0 px-1.5 rounded-md text-sm/inherit font-semibold truncate hover:bg-surface-3"
@@ -227,7 +229,9 @@ function GraphName() {
         role="status"
       >
         {dirty && <span className={dirtyDotClass} data-moved={moved || undefined} aria-hidden />}
-        <span className="max-[1181px]:hidden">{path === null && !dirty ? t("shell.draft") : state}</span>
+        <span className="max-[1181px]:hidden">
+          {seen !== null ? t("seen.state") : path === null && !dirty ? t("shell.draft") : state}
+        </span>
       </span>
     </div>
   );
@@ -267,6 +271,8 @@ function UseSwitch() {
   const setUse = useSession((state) => state.setUse);
   const waiting = useInbox((inbox) => inbox.waiting);
   const graphId = useSession((state) => state.graphId);
+  const seen = useDocumentState((state) => state.seen !== null);
+  const hint = (each: Use) => t(each === "design" && seen ? "seen.noDesign" : `shell.use.${each}.hint`);
   return (
     <div
       className="inline-flex gap-0.5 p-0.5 rounded-lg bg-surface-4"
@@ -274,13 +280,15 @@ function UseSwitch() {
       aria-label={t("shell.use")}
     >
       {USES.map((each) => (
-        <Tooltip key={each} label={t(`shell.use.${each}.hint`)} shortcut={key(`use.${each}`)}>
+        <Tooltip key={each} label={hint(each)} shortcut={key(`use.${each}`)}>
           <button
             type="button"
             role="radio"
             aria-checked={use === each}
-            disabled={each === "debug" && graphId === null}
-            className="relative inline-flex items-center gap-1.5 h-6 px-3 rounded-md text-xs/inherit font-medium text-text-2 transition-[background-color] hover:not-aria-checked:not-disabled:text-text hover:not-aria-checked:not-disabled:bg-surface-3 aria-checked:bg-surface-2 aria-checked:text-text aria-checked:[box-shadow:0_1px_2px_oklch(0_0_0/0.14)] disabled:opacity-45"
+            disabled={
+              (each === "debug" && graphId === null) || (each === "design" && seen && graphId !== null)
+            }
+            className="relative inline-flex items-center gap-1.5 h-6 px-3 rounded-md text-xs/inherit font-medium text-text-2 transition-[background-color] hover:not-aria-checked:not-disabled:text-text hover:not-aria-checked:not-disabled:bg-surface-3 aria-checked:bg-chosen aria-checked:text-text aria-checked:[box-shadow:0_1px_2px_oklch(0_0_0/0.14)] disabled:opacity-45"
             onClick={() => setUse(each)}
             data-testid={shellIds.use(each)}
           >
@@ -288,7 +296,8 @@ function UseSwitch() {
             {t(`shell.use.${each}`)}
             {each === "approve" && waiting > 0 && (
               <span
-                className="flex-none min-w-4 px-1 rounded-lg bg-asking-soft text-asking text-2xs font-semibold text-center tabular-nums"
+                // Over the corner, so that the switch is as wide with it as without.
+                className="absolute -top-1.5 -right-1 z-1 min-w-4 px-1 rounded-lg bg-asking-soft text-asking text-2xs font-semibold text-center tabular-nums"
                 aria-label={tn("shell.inbox.one", "shell.inbox.many", waiting)}
                 data-testid={shellIds.inboxCount}
               >

@@ -10,7 +10,7 @@ import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
 import { firstAnswer } from "../ipc/first-question";
 import { t } from "../lib/texts";
 import { followLongPresses } from "../state/long-press";
-import { dispatchKey } from "../state/commands";
+import { dispatchKey, followFocus } from "../state/commands";
 import { registerScaleCommands } from "../state/scale";
 import { useSession } from "../state/session";
 import { openMoment } from "../debugger/run/open-moment";
@@ -21,6 +21,7 @@ import { followMoments, momentOf, restoreMoment } from "../state/moment-history"
 import { followTabs, restoreTabs } from "./graph-tabs";
 import { followFiles } from "./incoming";
 import { registerPanelCommands } from "./panel-commands";
+import { followSeen } from "../debugger/run/seen";
 import { registerShellCommands } from "./shell-commands";
 
 type Boot =
@@ -91,8 +92,10 @@ export function useBoot(): Boot {
       followLongPresses(),
       followTabs(),
       followGit(),
+      followSeen(),
       followTheme(),
       followTitle(),
+      followFocus(),
     ];
     const onKey = (event: KeyboardEvent) => void dispatchKey(event);
     const onLeave = () => void flush();

@@ -5,9 +5,12 @@ import { edit } from "../document/edit";
 import { flush, lookElsewhere, markSaved, openGraph, readSavedText, settle } from "../document/open-graph";
 import { openFileDialog, saveFileDialog } from "../state/file-dialogs";
 import { host, rpc, RpcProblem } from "../ipc/client";
+import { isAddress, splitAddress } from "../lib/address";
 import { splitPath } from "../lib/path";
 import { t } from "../lib/texts";
 import { mergeFile } from "./merge-file";
+import { makeOwn, openPlace } from "../debugger/run/seen";
+import { askAddress } from "../state/seen-dialogs";
 import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
 async function guarded(work: () => Promise<void>): Promise<void> {
@@ -29,17 +32,32 @@ export function openWithDialog(): Promise<void> {
   return guarded(async () => {
     const path = await (host.pickOpen ? host.pickOpen() : openFileDialog());
     if (path === null) return;
-    await settle();
-    openGraph(await rpc("graph.open", { path }));
+    // One with a password came as it was typed, and is looked at before it is used.
+    if (isAddress(path)) askAddress(path, splitAddress(path).password === "");
+    else await openPlace(path);
   });
+}
+
+/** Is there nothing to save, because the graph was only seen in threads? Then it is said what can be done instead. */
+function isSeen(): boolean {
+  if (useDocumentState.getState().seen === null) return false;
+  showToast({
+    tone: "info",
+    text: t("seen.noSave"),
+    detail: t("seen.noEditHelp"),
+    action: { label: t("seen.own"), run: () => void makeOwn() },
+  });
+  return true;
 }
 
 /** Saves where the document is; a draft asks for a place. */
 export function save(): Promise<void> {
   return guarded(async () => {
+    if (useDocumentState.getState().graphId === null || isSeen()) return;
+    await flush();
+    // A host that was away knows the graph by another id since then.
     const { graphId, path } = useDocumentState.getState();
     if (graphId === null) return;
-    await flush();
     if (path === null) await saveSomewhere(graphId);
     else await store(graphId, undefined);
   });
@@ -47,10 +65,10 @@ export function save(): Promise<void> {
 
 export function saveAs(): Promise<void> {
   return guarded(async () => {
-    const { graphId } = useDocumentState.getState();
-    if (graphId === null) return;
+    if (useDocumentState.getState().graphId === null || isSeen()) return;
     await flush();
-    await saveSomewhere(graphId);
+    const { graphId } = useDocumentState.getState();
+    if (graphId !== null) await saveSomewhere(graphId);
   });
 }
 

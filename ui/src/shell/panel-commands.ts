@@ -2,9 +2,19 @@
 import { BREAKPOINT_PLACES } from "../features/breakpoints";
 import { restoreVersion } from "../features/versions";
 import { useInbox } from "../debugger/model/inbox";
-import { focusAnswer, heldLast, SNOOZE, SNOOZES, takeBack, WITHDRAW } from "../debugger/run/answering";
+import {
+  DELEGATE,
+  DELEGATIONS,
+  focusAnswer,
+  heldLast,
+  SNOOZE,
+  SNOOZES,
+  takeBack,
+  WITHDRAW,
+} from "../debugger/run/answering";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { newThread } from "../debugger/run/run-form";
+import { useOnlyRead } from "../debugger/model/only-read";
 import { importThread } from "../debugger/run/thread-files";
 import { streamLog } from "../debugger/model/runStore";
 import { addStateKey } from "../features/state-schema";
@@ -18,6 +28,7 @@ import { setComparing, shownVersion, showVersion } from "../state/shown-version"
 
 const session = () => useSession.getState();
 const hasGraph = () => session().graphId !== null;
+const canRun = () => hasGraph() && !useOnlyRead.getState().onlyRead;
 const inDebug = () => hasGraph() && session().use === "debug";
 const isComparing = () => inDebug() && session().compareWith !== null;
 
@@ -89,23 +100,30 @@ export function registerPanelCommands(): () => void {
       enabled: () => session().use === "approve" && useInbox.getState().questions.length > 0,
       run: () => window.dispatchEvent(new CustomEvent(SNOOZE, { detail: until })),
     })),
+    ...DELEGATIONS.map((how) => ({
+      id: `run.hand.${how}`,
+      title: t(`debug.hand.${how}`),
+      group: debug,
+      enabled: () => session().use === "approve" && useInbox.getState().questions.length > 0,
+      run: () => window.dispatchEvent(new CustomEvent(DELEGATE, { detail: how })),
+    })),
     {
       id: "run.withdraw",
       title: t("debug.command.withdraw"),
       group: debug,
-      enabled: questionWaits,
+      enabled: () => questionWaits() && !useOnlyRead.getState().onlyRead,
       run: () => {
         answerWaiting();
         // The menu of the question is there by then.
         setTimeout(() => window.dispatchEvent(new Event(WITHDRAW)), 0);
       },
     },
-    { id: "debug.newThread", title: t("debug.threads.new"), group: debug, enabled: hasGraph, run: newThread },
+    { id: "debug.newThread", title: t("debug.threads.new"), group: debug, enabled: canRun, run: newThread },
     {
       id: "debug.importThread",
       title: t("storage.thread.import"),
       group: debug,
-      enabled: hasGraph,
+      enabled: canRun,
       run: () => void importThread(),
     },
     ...BREAKPOINT_PLACES.map((place) => ({
@@ -115,7 +133,7 @@ export function registerPanelCommands(): () => void {
         label: t(`breakpoints.add.${place.when}`),
       }),
       group: debug,
-      enabled: hasGraph,
+      enabled: canRun,
       run: () => addBreakpoint(place),
     })),
     {

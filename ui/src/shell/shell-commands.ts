@@ -1,4 +1,6 @@
 /** Commands of the window's frame. The canvas registers its own. */
+import { useOnlyRead } from "../debugger/model/only-read";
+import { useRuns } from "../debugger/model/runStore";
 import { leaveNestedGraph, useGraphTrail } from "../document/nested-graphs";
 import { redo, undo } from "../document/undo";
 import { useDocumentState } from "../document/store";
@@ -7,15 +9,27 @@ import { focusWhenShown, partOf } from "../lib/parts";
 import { formsIds } from "../lib/testIds";
 import { t, type TextKey } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
+import { askAddress, askCopy, askKey, askLaid } from "../state/seen-dialogs";
 import { isFolded, useSession, type Side, type Use } from "../state/session";
 import { useTabs } from "../state/tabs";
 import { newGraph, openWithDialog, save, saveAs } from "./files";
 import { chooseImport, choosePicture } from "./incoming";
+import {
+  attachedHere,
+  backToOwn,
+  laidOn,
+  layOff,
+  layOn,
+  makeOwn,
+  openSeen,
+  reloadProgram,
+} from "../debugger/run/seen";
 import { closeTab, showStart, walkTabs } from "./graph-tabs";
 
 const session = () => useSession.getState();
 const inRepository = () => useGit.getState().view !== null;
 const hasTabs = () => useTabs.getState().tabs.length > 0;
+const isSeen = () => useDocumentState.getState().seen !== null;
 const hasGraph = () => useDocumentState.getState().graphId !== null;
 
 /** Puts the focus where a panel of the left is worked in: the row that the outline was left at, the button that adds a key. */
@@ -97,6 +111,82 @@ export function registerShellCommands(): () => void {
       enabled: () => hasGraph() && session().use === "design",
       run: chooseImport,
     },
+    {
+      id: "graph.seen",
+      title: t("seen.open"),
+      group: file,
+      enabled: () => useOnlyRead.getState().onlyRead,
+      run: () => void openSeen(),
+    },
+    {
+      id: "graph.seenMore",
+      title: t("seen.more"),
+      group: file,
+      enabled: isSeen,
+      run: () => void openSeen(true),
+    },
+    {
+      id: "graph.seenOwn",
+      title: t("seen.own"),
+      group: file,
+      enabled: () => isSeen() && laidOn() === null,
+      run: () => void makeOwn(),
+    },
+    {
+      id: "graph.seenKey",
+      title: t("seen.key.command"),
+      group: file,
+      enabled: isSeen,
+      run: askKey,
+    },
+    {
+      id: "program.reload",
+      title: t("seen.reloadProgram"),
+      group: file,
+      enabled: () => attachedHere() !== null,
+      run: () => void reloadProgram(),
+    },
+    { id: "graph.openAddress", title: t("seen.address"), group: file, run: () => askAddress() },
+    { id: "graph.lay", title: t("seen.lay"), group: file, enabled: isSeen, run: () => void layOn() },
+    {
+      id: "graph.layNames",
+      title: t("seen.lay.names"),
+      group: file,
+      enabled: () => laidOn() !== null,
+      run: () => askLaid(useDocumentState.getState().graphId ?? ""),
+    },
+    {
+      id: "graph.layOff",
+      title: t("seen.lay.off"),
+      group: file,
+      enabled: () => laidOn() !== null,
+      run: () => void layOff(),
+    },
+    {
+      id: "thread.copyOwn",
+      title: t("seen.copy"),
+      group: file,
+      enabled: () => useOnlyRead.getState().onlyRead && session().cursor.threadId !== null,
+      run: () => {
+        const { threadId } = session().cursor;
+        if (threadId !== null)
+          askCopy({ threadId, title: useRuns.getState().threads.get(threadId)?.title ?? threadId });
+      },
+    },
+    {
+      id: "thread.copyAllOwn",
+      title: t("seen.copyAll"),
+      group: file,
+      enabled: () => useOnlyRead.getState().onlyRead,
+      run: () => askCopy({ title: "" }),
+    },
+    {
+      id: "storage.own",
+      title: t("seen.back"),
+      group: file,
+      enabled: () => useOnlyRead.getState().onlyRead,
+      run: () => void backToOwn(),
+    },
     { id: "graph.save", title: t("shell.menu.save"), group: file, enabled: hasGraph, run: () => void save() },
     {
       id: "graph.saveAs",
@@ -164,7 +254,8 @@ export function registerShellCommands(): () => void {
       group: view,
       enabled: () => hasGraph() && session().use === "debug",
       run: () => {
-        const { large, folded } = session().panels.bottom;
+        const folded = isFolded(session(), "bottom");
+        const { large } = session().panels.bottom;
         session().setPanel("bottom", { large: folded || !large, folded: false });
       },
     },

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { dispatchKey, followComing, registerCommand, runCommand } from "./commands";
+import { dispatchKey, followComing, followFocus, registerCommand, runCommand } from "./commands";
 
 describe("commands", () => {
   const undo: (() => void)[] = [];
@@ -43,6 +43,30 @@ describe("commands", () => {
     popup!.setAttribute("data-closed", "");
     expect(pressed()).toBe(true);
     expect(run).toHaveBeenCalledOnce();
+  });
+
+  it("gives Tab to the canvas where nothing has the focus, and not where what had it was removed", () => {
+    const run = vi.fn();
+    undo.push(registerCommand({ id: "edit.addNode", title: "Add", group: "Edit", run }), followFocus());
+    document.body.innerHTML = `<div data-canvas tabindex="0"></div><aside><button id="a"></button><button id="b"></button></aside>`;
+    const tab = () => {
+      const key = new KeyboardEvent("keydown", { key: "Tab", cancelable: true, bubbles: true });
+      let taken = false;
+      document.addEventListener("keydown", (event) => (taken = dispatchKey(event)), { once: true });
+      (document.activeElement ?? document.body).dispatchEvent(key);
+      return taken;
+    };
+    expect(tab(), "a window in which nothing was touched").toBe(true);
+    document.getElementById("a")!.focus();
+    document.getElementById("a")!.remove();
+    expect(document.activeElement).toBe(document.body);
+    expect(tab(), "goes on from where it was").toBe(false);
+    document.querySelector<HTMLElement>("[data-canvas]")!.focus();
+    expect(tab()).toBe(true);
+    document.body.insertAdjacentHTML("beforeend", `<div role="dialog"><input id="c" /></div>`);
+    document.getElementById("c")!.focus();
+    document.getElementById("c")!.parentElement!.remove();
+    expect(tab(), "a popup that is gone leads back to the canvas").toBe(true);
   });
 
   it("waits for commands that are yet to come, asked for by name and by key", async () => {

@@ -99,14 +99,45 @@ export function useCommands(): readonly Command[] {
 const TYPING =
   "input:not([type=checkbox]):not([type=radio]):not([type=button]), textarea, select, [contenteditable=true]";
 
+const POPUP = "[role=dialog], [role=alertdialog], [role=menu], [role=listbox]";
+
+/** What has the focus, or had it until it was removed, beside the canvas. */
+let held: Element | null = null;
+
+/** Follows what has the focus: a key goes on from a place that was removed, and is not for the canvas then. */
+export function followFocus(): () => void {
+  const take = ({ target }: FocusEvent) => {
+    const beside = target instanceof Element && document.querySelector("[data-canvas]") !== null;
+    // A popup that is gone leads back to the canvas.
+    held = beside && target.closest(`[data-canvas], ${POPUP}`) === null ? target : null;
+  };
+  // Where it was given up by hand, what had it is still there.
+  const leave = ({ target, relatedTarget }: FocusEvent) => {
+    if (relatedTarget !== null) return;
+    queueMicrotask(() => {
+      if (target === held && held?.isConnected === true) held = null;
+    });
+  };
+  document.addEventListener("focusin", take);
+  document.addEventListener("focusout", leave);
+  return () => {
+    held = null;
+    document.removeEventListener("focusin", take);
+    document.removeEventListener("focusout", leave);
+  };
+}
+
+const isLost = (): boolean => held !== null && !held.isConnected;
+
 /** Where the key was pressed decides which shortcuts count. */
 function scopesAt(target: EventTarget | null): ReadonlySet<Scope> {
   if (!(target instanceof Element)) return new Set<Scope>(["app", "window", "selection", "canvas"]);
   if (target.closest(TYPING)) return new Set<Scope>(["app"]);
   // One that is closing, and has the focus until it has gone, takes no keys any more.
-  const popup = target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
+  const popup = target.closest(POPUP);
   if (popup && !popup.closest("[data-closed]")) return new Set<Scope>(["app"]);
   const free = target === document.body || target.closest("[data-canvas]") !== null;
+  if (free && target === document.body && isLost()) return new Set<Scope>(["app", "window", "selection"]);
   if (free) return new Set<Scope>(["app", "window", "selection", "canvas"]);
   const selects = target.closest("[data-selects]") !== null;
   return new Set<Scope>(selects ? ["app", "window", "selection"] : ["app", "window"]);

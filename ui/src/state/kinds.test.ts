@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
-import { setWords } from "../lib/texts";
+import { setWords, t } from "../lib/texts";
 import { zh } from "../lib/texts/zh";
 import { kindsAgain, spokenKinds } from "./kinds";
 
@@ -41,4 +41,30 @@ it("gives kinds and their forms in the language, and values as they stand in fil
   expect([fields.title.title, fields.title["x-enum-labels"]]).toEqual([title, [title]]);
   setWords(null);
   expect(kindsAgain()).toEqual([delay]);
+});
+
+it("says values to choose from in words, and keeps those that are none", () => {
+  const choices = {
+    language: { enum: ["javascript", "python"] },
+    approval: { enum: ["changes", "all", null] },
+    method: { enum: ["GET", "POST"] },
+    remembers: { oneOf: [{ const: "run" }, { const: "thread", title: "The thread" }] },
+    kind: { const: "run" },
+  };
+  const kind = { ...delay, configSchema: { properties: choices } };
+  const labels = () => {
+    const { properties } = spokenKinds([kind])[0]!.configSchema as { properties: typeof choices };
+    const of = (schema: object) => (schema as Record<string, unknown>)["x-enum-labels"];
+    const titles = properties.remembers.oneOf.map((each) => (each as { title?: string }).title);
+    return [of(properties.language), of(properties.approval), of(properties.method), titles, properties.kind];
+  };
+  expect(labels()).toEqual([
+    ["JavaScript", "Python"],
+    ["Changes", "All", "nothing (null)"],
+    ["GET", "POST"],
+    ["Run", "The thread"],
+    { const: "run" },
+  ]);
+  setWords(zh);
+  expect(labels()[1]).toEqual(["更改", "全部", t("forms.type.null")]);
 });

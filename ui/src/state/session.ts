@@ -53,6 +53,8 @@ export interface PanelState {
   readonly auto?: boolean;
   /** The bottom panel takes the place of the canvas too. */
   readonly large?: boolean;
+  /** The bottom panel has other things to show in each use, and is opened and folded in each for itself. */
+  readonly foldedIn?: Partial<Record<Use, boolean>>;
 }
 
 interface FieldFocus {
@@ -70,7 +72,8 @@ export function isFolded(
   state: Pick<SessionState, "panels" | "use" | "selection" | "cursor" | "room">,
   side: Side,
 ): boolean {
-  const { folded, auto = !folded } = state.panels[side];
+  const { folded, auto = !folded, foldedIn } = state.panels[side];
+  if (side === "bottom") return foldedIn?.[state.use] ?? folded;
   if (side === "left" && auto && state.use === "debug")
     return state.room === "narrow" || (state.room === "small" && state.cursor.threadId !== null);
   if (side === "left" && auto && state.use === "design") return state.room === "narrow";
@@ -150,6 +153,11 @@ const STORE = "superstep.session";
 const initialPanel = (side: Sized): PanelState => ({
   size: PANEL_LIMITS[side].initial,
   folded: side === "bottom",
+});
+
+const foldedFor = (panel: PanelState, use: Use, folded: boolean): PanelState => ({
+  ...panel,
+  foldedIn: { ...panel.foldedIn, [use]: folded },
 });
 
 function kept(): Kept {
@@ -235,6 +243,11 @@ export const useSession = create<SessionState>((set, get) => ({
   },
   setPanel: (side, change) =>
     set((state) => {
+      if (side === "bottom" && change.folded !== undefined) {
+        const { folded, ...rest } = change;
+        const bottom = { ...foldedFor(state.panels.bottom, state.use, folded), ...rest };
+        return { panels: { ...state.panels, bottom } };
+      }
       const next = { ...state.panels[side], ...change };
       if (side === "right" && change.folded !== undefined && state.use === "design") {
         // Folded with nothing to show, or opened with something: that is what it does by itself.
@@ -258,11 +271,14 @@ export const useSession = create<SessionState>((set, get) => ({
       },
       panels: {
         ...state.panels,
-        [side]: {
-          ...state.panels[side],
-          folded: false,
-          ...((side === "right" || (side === "left" && state.room === "narrow")) && { auto: false }),
-        },
+        [side]:
+          side === "bottom"
+            ? foldedFor(state.panels.bottom, use ?? state.use, false)
+            : {
+                ...state.panels[side],
+                folded: false,
+                ...((side === "right" || (side === "left" && state.room === "narrow")) && { auto: false }),
+              },
       },
     })),
   setTheme: (theme) => void get().setSettings({ theme }),

@@ -321,14 +321,23 @@ export interface KeyUse {
   to: number;
 }
 
-/** Every `state.KEY` and `state["KEY"]` in the code parts of a text. Text in strings and comments does not count. */
-export function keyUses(text: string, template: boolean): KeyUse[] {
+const usesIn = (root: string) =>
+  new RegExp(
+    String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])${root}\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\])`,
+    "g",
+  );
+const USES = { state: usesIn("state"), update: usesIn("update") } as const;
+
+/**
+ * Every `state.KEY` and `state["KEY"]` in the code parts of a text, or those of another root. Text in strings and comments does
+ * not count.
+ */
+export function keyUses(text: string, template: boolean, root: "state" | "update" = "state"): KeyUse[] {
   const uses: KeyUse[] = [];
+  if (!text.includes(root)) return uses;
   for (const [from, to] of template ? codeRanges(text) : [[0, text.length] as const]) {
     const code = text.slice(from, to);
-    const pattern =
-      /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])state\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\])/g;
-    for (const found of code.matchAll(pattern)) {
+    for (const found of code.matchAll(USES[root])) {
       const key = found[1] ?? found[2] ?? found[3];
       if (key === undefined) continue;
       const start = from + found.index + found[0].lastIndexOf(key);

@@ -39,7 +39,7 @@ export const theme = EditorView.theme({
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     backgroundColor: "var(--accent-soft)",
   },
-  ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": {
+  "&.cm-focused .cm-matchingBracket": {
     backgroundColor: "var(--surface-4)",
     outline: "1px solid var(--line-strong)",
   },

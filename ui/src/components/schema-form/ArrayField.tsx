@@ -7,10 +7,10 @@ import { Button } from "../Button";
 import { IconButton } from "../IconButton";
 import { Menu } from "../Menu";
 import { useStable } from "../stable";
-import { useForm, beginning, type FieldProps } from "./form";
+import { useForm, beginning, INPUTS, type FieldProps } from "./form";
 import { Member } from "./Member";
 import { placeholderOf } from "./placeholder";
-import { brief, type Json } from "./json";
+import { brief, sameJson, type Json } from "./json";
 import { controlFor } from "./control";
 import { resolve, type Schema } from "./schema";
 import { variantTitle } from "./VariantsField";
@@ -53,10 +53,9 @@ export function ArrayField({
   const written = (): HTMLElement | null => {
     if (added.current === null) return null;
     const { key, first } = added.current;
-    const inputs = ":is(input:not([aria-hidden=true]), textarea, .cm-content, button)";
     const place = first === "" ? "[data-item]" : `[data-item] [data-pointer$="/${first}"]`;
     const row = document.getElementById(`${listId}${key}`);
-    return row?.querySelector<HTMLElement>(`${place} ${inputs}`) ?? null;
+    return row?.querySelector<HTMLElement>(`${place} ${INPUTS}`) ?? null;
   };
 
   const change = (next: Json[], nextKeys: number[]) => {
@@ -292,15 +291,20 @@ function moved<T>(list: readonly T[], from: number, to: number): T[] {
   return next;
 }
 
-/** What the head of an item shows: its first texts and numbers. */
+/** What the head of an item shows: its first texts and numbers, without what is so unless somebody says otherwise. */
 export function summaryOf(item: Json, schema: Schema, root: Schema): string {
   if (typeof item !== "object" || item === null) return brief(item, 60);
   if (Array.isArray(item)) return brief(item, 60);
-  const names = Object.keys(resolve(schema, root).properties ?? item);
-  const parts = names
-    .map((name) => item[name])
-    .filter((part) => (typeof part === "string" && part !== "") || typeof part === "number")
-    .slice(0, 2)
-    .map((part) => brief(part, 40));
+  const { properties } = resolve(schema, root);
+  const parts = Object.keys(properties ?? item)
+    .flatMap((name) => {
+      const part = item[name];
+      const property = resolve(properties?.[name], root);
+      const said = (typeof part === "string" && part !== "") || typeof part === "number";
+      if (!said || sameJson(part, property.default)) return [];
+      const index = property.enum?.findIndex((value) => sameJson(value, part)) ?? -1;
+      return [property["x-enum-labels"]?.[index] ?? brief(part, 40)];
+    })
+    .slice(0, 2);
   return parts.length > 0 ? parts.join(" · ") : "…";
 }

@@ -69,7 +69,14 @@ export function Enlarged({
 
 const OpenLarge = memo(function OpenLarge({ setOpen }: { setOpen(open: boolean): void }) {
   return (
-    <IconButton size="small" label={t("forms.large.open")} shortcut="Mod+Enter" onClick={() => setOpen(true)}>
+    <IconButton
+      size="small"
+      // Not on the way to the next field: its key works in the text itself.
+      tabIndex={-1}
+      label={t("forms.large.open")}
+      shortcut="Mod+Enter"
+      onClick={() => setOpen(true)}
+    >
       <Maximize2 size={12} />
     </IconButton>
   );

@@ -99,6 +99,20 @@ export function ObjectField({
   );
 
   const layout = arranged(schema, shownProperties(properties, object));
+  /** Adds to the list that a group is named after, while there is nothing in it and its items are of one form. */
+  const firstOf = ({ title, fields }: (typeof layout.groups)[number]): (() => void) | undefined => {
+    const [name, property] = fields.find((entry) => labelOf(...entry) === title) ?? [];
+    if (name === undefined || property === undefined) return undefined;
+    const control = controlFor(property, form.root);
+    const held = object[name];
+    if (control.kind !== "array" || (Array.isArray(held) && held.length > 0)) return undefined;
+    const { items } = control;
+    if (items["x-begin"] !== undefined || controlFor(items, form.root).kind === "variants") return undefined;
+    return () => {
+      form.workplace?.began?.(`${pointer}/${escapeToken(name)}/0`);
+      set(name, [beginning(form, items)]);
+    };
+  };
   const isRival = (name: string) => rivals.some(([rival]) => rival === name);
   const choice = rivals.length > 0 && (
     <Field key="x-one-of" label={t("forms.schema.oneOf")}>
@@ -166,6 +180,7 @@ export function ObjectField({
               <Drawer
                 key={group.title}
                 title={group.title}
+                onAdd={readOnly ? undefined : firstOf(group)}
                 set={countSet(group.fields, object)}
                 invalid={at.some((own) => form.isInvalid(own))}
                 asked={below(form.reveal)}

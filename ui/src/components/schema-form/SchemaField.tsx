@@ -8,6 +8,7 @@ import { Combobox } from "../Combobox";
 import { Field } from "../Field";
 import { JsonEditor } from "../JsonEditor";
 import { NumberField } from "../NumberField";
+import { unitOf } from "../span";
 import { Switch } from "../Switch";
 import { TextArea, TextField } from "../TextField";
 import { useForm, type FieldProps, type FormSettings } from "./form";
@@ -45,10 +46,11 @@ export function SchemaField(props: FieldProps) {
 
   const wrap = (
     inside: ReactNode,
-    options: { aside?: ReactNode; switchLike?: boolean; help?: ReactNode } = {},
+    options: { aside?: ReactNode; switchLike?: boolean; help?: ReactNode; spoken?: string | undefined } = {},
   ) => (
     <Field
       {...(label !== undefined && { label })}
+      spoken={options.spoken}
       description={options.help ?? (bare && pointer !== "" ? undefined : schema.description)}
       required={required && !bare}
       error={problems}
@@ -90,6 +92,7 @@ export function SchemaField(props: FieldProps) {
         problemsAt={form.problemsAt}
         onBlur={onBlur}
       />,
+      { spoken },
     );
   }
 
@@ -159,6 +162,7 @@ export function SchemaField(props: FieldProps) {
           min={schema.minimum}
           max={schema.maximum}
           step={schema.multipleOf ?? (control.integer ? 1 : numberStep(schema))}
+          unit={form.workplace === undefined ? undefined : unitOf(name)}
           placeholder={placeholder}
           readOnly={readOnly}
         />,

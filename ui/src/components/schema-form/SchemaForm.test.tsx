@@ -322,4 +322,29 @@ describe("SchemaForm", () => {
     expect(last).toEqual({ tools: [{ name: "fetch" }, { name: "fetch_2", url: "" }] });
     await vi.waitFor(() => expect(document.activeElement?.closest("[data-pointer$='/url']")).not.toBeNull());
   });
+
+  it("adds the first item of a folded list from the line that is named after it", async () => {
+    const server = { type: "object", required: ["server"], properties: { server: { type: "string" } } };
+    const schema = {
+      type: "object",
+      "x-form": { front: [], groups: [{ title: "Servers", fields: ["servers", "prefix"] }] },
+      properties: {
+        servers: { type: "array", title: "Servers", items: server },
+        prefix: { type: "string" },
+      },
+    } as Schema;
+    show(schema, {});
+    fireEvent.click(screen.getByRole("button", { name: "Add to Servers" }));
+    expect(last).toEqual({ servers: [{ server: "" }] });
+    await vi.waitFor(() =>
+      expect(document.activeElement?.closest("[data-pointer$='/servers/0/server']")).not.toBeNull(),
+    );
+    expect(screen.queryByRole("button", { name: "Add to Servers" }), "the list has its own").toBeNull();
+    cleanup();
+    show(schema, { servers: [{ server: "a" }] });
+    expect(screen.queryByRole("button", { name: "Add to Servers" })).toBeNull();
+    cleanup();
+    show(schema, {}, { readOnly: true });
+    expect(screen.queryByRole("button", { name: "Add to Servers" })).toBeNull();
+  });
 });

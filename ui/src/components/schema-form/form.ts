@@ -96,6 +96,9 @@ export function useForm(): FormSettings {
   return settings;
 }
 
+/** Where somebody writes or chooses, within a field. */
+export const INPUTS = ":is(input:not([aria-hidden=true]), textarea, .cm-content, button)";
+
 /** What something that is added begins with. */
 export const beginning = (form: FormSettings, schema: Schema): Json =>
   form.blank ? blankValue(schema, form.root) : initialValue(schema, form.root);

@@ -14,3 +14,15 @@ it("the head of an item shows its texts and numbers, and nothing that only a pro
   );
   expect(summaryOf({ n: 3 }, schema, schema)).toBe("3");
 });
+
+it("leaves out what is so by itself, and says what was chosen in words", () => {
+  const schema = {
+    properties: {
+      server: { type: "string" },
+      approval: { enum: ["changes", "all"], "x-enum-labels": ["Changes", "All"], default: "changes" },
+      timeout_s: { type: "integer", default: 60 },
+    },
+  };
+  expect(summaryOf({ server: "", approval: "changes", timeout_s: 60 }, schema, schema)).toBe("…");
+  expect(summaryOf({ server: "desk", approval: "all", timeout_s: 60 }, schema, schema)).toBe("desk · All");
+});

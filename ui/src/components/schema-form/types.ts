@@ -59,6 +59,9 @@ export function typeText(type: string): string {
   return t(TYPES[type] ?? "forms.type.any");
 }
 
+/** The word for a type where there is one: a key of the state may be declared as anything. */
+export const declaredText = (type: string): string => (type in TYPES ? typeText(type) : type);
+
 /** A schema's type in a few words. */
 export function typeWords(schema: unknown): string {
   if (typeof schema !== "object" || schema === null) return t("forms.type.any");

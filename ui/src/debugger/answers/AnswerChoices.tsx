@@ -6,12 +6,12 @@ import { AnswerPath, textOf } from "./AnswerPath";
 import { keyOf, type OwnChoice } from "./choices";
 import { answerKey, type Previews } from "./useAnswerPreviews";
 
-/** Beside the state a choice has a line, and one for where it leads, so that all of them are in view. */
+/** Beside the state a choice has a line, if its words fit into one, and one for where it leads, so that all of them are in view. */
 const COMPACT = {
   list: "grid-cols-1 gap-1.5",
   choice: "min-h-8 py-1.5",
   words: "flex flex-wrap items-baseline gap-x-2",
-  description: "min-w-0 flex-1 truncate",
+  description: "min-w-0",
 };
 
 interface Props {

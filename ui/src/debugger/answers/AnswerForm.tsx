@@ -7,7 +7,7 @@ import { ChangedSince } from "./ChangedSince";
 import { questionKey, useInbox } from "../model/inbox";
 import { NoteField } from "./NoteField";
 import { useAnswerPreviews } from "./useAnswerPreviews";
-import { useGuard } from "./useGuard";
+import { useGuard } from "../parts/useGuard";
 
 interface Props {
   question: Question;

@@ -1,6 +1,7 @@
 /** The way that an answer would lead: the nodes of each step with their side effects, and how it ends. */
 import { ChevronRight, RotateCcw, TriangleAlert } from "lucide-react";
 import { Fragment, type ReactNode } from "react";
+import { cx } from "../../components/cx";
 import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
 import type { ExchangeCost } from "../../ipc/bindings/ExchangeCost";
 import type { PreviewEnd } from "../../ipc/bindings/PreviewEnd";
@@ -16,9 +17,14 @@ const EFFECTS: Readonly<Record<string, TextKey>> = {
   unknown: "debug.preview.unknown",
 };
 
-/** Its room is kept while it is not known yet: nothing moves under a pointer. */
+/** Its room is kept while it is not known yet, and is seen to be: nothing moves under a pointer. */
 export function AnswerPath({ preview }: { preview: AnswerPreview | undefined }) {
-  if (preview === undefined) return <span className="mt-0.5 block h-4" />;
+  if (preview === undefined)
+    return (
+      <span className="mt-0.5 flex h-4 items-center" aria-hidden>
+        <span className="h-1.5 w-28 rounded-sm bg-surface-4" />
+      </span>
+    );
   const { steps, end } = preview;
   return (
     <span
@@ -37,7 +43,9 @@ export function AnswerPath({ preview }: { preview: AnswerPreview | undefined }) 
         </Item>
       ))}
       <Item>
-        <span className={end.type === "fails" ? "text-failed" : undefined}>{endText(end)}</span>
+        <span className={cx("line-clamp-2 min-w-0 wrap-anywhere", end.type === "fails" && "text-failed")}>
+          {endText(end)}
+        </span>
       </Item>
       <Expected preview={preview} />
     </span>
@@ -55,12 +63,12 @@ const Item = ({ children }: { children: ReactNode }): ReactNode => (
 function Node({ node }: { node: PreviewNode }) {
   const effect = node.effect === undefined ? undefined : EFFECTS[node.effect];
   return (
-    <span className="inline-flex items-center gap-1">
-      <span className="font-medium text-text">{nodeName(node.node)}</span>
+    <span className="inline-flex min-w-0 flex-wrap items-center gap-x-1">
+      <span className="font-medium text-text wrap-anywhere">{nodeName(node.node)}</span>
       {node.tasks > 1 && <span>×{node.tasks}</span>}
       {effect !== undefined && (
         <span
-          className={`inline-flex items-center gap-0.5 ${node.effect === "idempotent" ? "" : "text-asking"}`}
+          className={`inline-flex items-center gap-0.5 whitespace-nowrap ${node.effect === "idempotent" ? "" : "text-asking"}`}
           title={t("debug.preview.effect")}
         >
           <TriangleAlert size={11} className="shrink-0" aria-hidden />
@@ -78,7 +86,7 @@ function DoneBefore({ node }: { node: PreviewNode }) {
   if (last === undefined) return null;
   return (
     <span
-      className="inline-flex items-center gap-0.5 text-asking"
+      className="inline-flex items-center gap-0.5 whitespace-nowrap text-asking"
       title={t("debug.preview.doneBeforeHint", { time: fullTime(last.lastAt) })}
       data-testid={debugIds.doneBefore}
     >

@@ -27,14 +27,18 @@ import { AnswerChoices } from "./AnswerChoices";
 import { effectOf, withEffect } from "./asked-effect";
 import { previewsText } from "./report";
 import { CopyAnswer } from "../parts/CopyAnswer";
+import { Calls } from "./Calls";
+import { answerOf, decisionsIn } from "./call-answers";
 import { choiceOf, choicesOf, type OwnChoice } from "./choices";
 import type { Previews } from "./useAnswerPreviews";
-import { useOnlyRead } from "../model/only-read";
+import { cannotRun, useOnlyRead } from "../model/only-read";
 import { isObject } from "../parts/diff";
 import type { ShownProblem } from "../parts/problem";
 import { keepDraft, keptDraft } from "./drafts";
 import { AskedText, EarlierWork, Terms, QuestionText, Context } from "./AskedQuestion";
 import { extrasOf } from "./question-details";
+import { FieldSearch } from "./FieldSearch";
+import { fieldsOf, firstMissing, focusAt, folded, MAX_OPEN } from "./many-fields";
 import { whatIsMissing } from "./send-blockers";
 import { DraftPreview } from "./DraftPreview";
 
@@ -71,6 +75,9 @@ interface Props {
 
 const NONE: Previews = new Map();
 
+/** A list has an input of its own that nobody sees. */
+const FIRST_FIELD = "textarea, input:not([aria-hidden=true]), .cm-content";
+
 export function AskedForm({
   asked: given,
   id,
@@ -98,7 +105,7 @@ export function AskedForm({
   const [draft, setDraft] = useState<unknown>(() => {
     if (kept) return kept.value;
     if (extras.edited !== undefined) return extras.edited;
-    return schema ? blankValue(schema) : undefined;
+    return schema ? answerOf(asked.calls, blankValue(schema)) : undefined;
   });
   const [valid, setValid] = useState(true);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
@@ -117,12 +124,24 @@ export function AskedForm({
     },
     [onAnswer],
   );
+  // Decisions about tool calls are filled in by themselves, and sent as their asker reads them.
+  const filled = useMemo(() => decisionsIn(asked.calls, draft), [asked.calls, draft]);
   const missing = useMemo(
-    () => (open ? whatIsMissing(schema, draft, valid) : null),
-    [schema, open, draft, valid],
+    () => (open ? whatIsMissing(schema, filled, valid) : null),
+    [schema, open, filled, valid],
   );
+  const [words, setWords] = useState("");
+  const [reveal, setReveal] = useState<string | null>(null);
+  const laidOut = useMemo(() => schema && folded(schema, words), [schema, words]);
+  const goToMissing = () => {
+    const pointer = firstMissing(schema, filled);
+    if (pointer === null) return;
+    setWords("");
+    setReveal(pointer);
+    focusAt(form.current, pointer);
+  };
   // The program whose database it is answers its questions.
-  const onlyRead = useOnlyRead((store) => store.onlyRead);
+  const onlyRead = useOnlyRead(cannotRun);
   const off = answering || guarded || onlyRead;
   const canSend = missing === null && !off;
   const take = useCallback(
@@ -131,14 +150,17 @@ export function AskedForm({
         void send(choice.value);
         return;
       }
-      setDraft(choice.form);
+      setDraft(answerOf(asked.calls, choice.form));
       setTab("form");
       setOpen(true);
-      requestAnimationFrame(() =>
-        form.current?.querySelector<HTMLElement>("textarea, input, .cm-content")?.focus(),
-      );
+      requestAnimationFrame(() => {
+        const field = form.current?.querySelector<HTMLElement>(FIRST_FIELD);
+        field?.focus();
+        // What is typed takes the place of what was there.
+        if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) field.select();
+      });
     },
-    [send],
+    [send, asked.calls],
   );
 
   useImperativeHandle(
@@ -212,7 +234,8 @@ export function AskedForm({
           {shownProblem.message} {shownProblem.remedy}
         </Note>
       )}
-      {context.length > 0 && <Context entries={context} compact={compact} />}
+      {asked.calls && <Calls calls={asked.calls.calls} compact={compact} />}
+      {context.length > 0 && !asked.calls && <Context entries={context} compact={compact} />}
       {children}
       {onlyRead && <Note tone="asking">{t("debug.off.onlyRead")}</Note>}
       {choices.length > 0 && (
@@ -251,11 +274,15 @@ export function AskedForm({
               ]}
             />
           )}
-          {tab === "form" && schema ? (
+          {tab === "form" && schema && fieldsOf(schema).length > MAX_OPEN && (
+            <FieldSearch words={words} onChange={setWords} fields={fieldsOf(schema).length} />
+          )}
+          {tab === "form" && laidOut ? (
             <SchemaForm
-              schema={schema}
-              value={draft}
-              onChange={type}
+              schema={laidOut}
+              reveal={reveal}
+              value={filled}
+              onChange={(next) => type(answerOf(asked.calls, next))}
               blank
               jsonSwitch={false}
               onValidity={setValid}
@@ -265,7 +292,7 @@ export function AskedForm({
               value={draft}
               onChange={type}
               onValidity={setValid}
-              {...(schema && { schema })}
+              {...(schema && !asked.calls && { schema })}
               minLines={3}
               maxLines={18}
               placeholder={t("debug.answer.jsonHint")}
@@ -294,7 +321,17 @@ export function AskedForm({
             {onPreview && missing === null && <DraftPreview value={draft} onPreview={onPreview} />}
             {missing !== null && (
               <p className="min-w-0 text-xs text-text-2" data-testid={debugIds.answerMissing}>
-                {missing}
+                {missing}{" "}
+                {tab === "form" && firstMissing(schema, filled) !== null && (
+                  <button
+                    type="button"
+                    className="text-accent-text underline underline-offset-2"
+                    onClick={goToMissing}
+                    data-testid={debugIds.answerGoTo}
+                  >
+                    {t("debug.answer.goTo")}
+                  </button>
+                )}
               </p>
             )}
           </div>

@@ -120,7 +120,7 @@ export function QuestionText({ text, compact }: { text: string; compact: boolean
   const more = rest.trim();
   return (
     <div
-      className={`select-text [overflow-wrap:anywhere] ${compact ? "max-h-48 shrink-0 overflow-y-auto" : ""}`}
+      className={`select-text [overflow-wrap:anywhere] ${compact ? "max-h-48 shrink-0 overflow-y-auto" : "max-h-[max(12rem,42vh)] overflow-y-auto"}`}
     >
       <p className={`font-semibold ${compact ? "text-sm" : "text-lg"}`}>
         <InlineMarkdown text={first} />
@@ -160,7 +160,7 @@ export function Context({ entries, compact }: { entries: [string, unknown][]; co
           <dt className="truncate font-mono text-xs leading-5 text-text-2" title={key}>
             {key}
           </dt>
-          <dd className="select-text max-h-64 min-w-0 overflow-y-auto text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
+          <dd className="select-text max-h-[max(6rem,20vh)] min-w-0 overflow-y-auto text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
             {typeof value === "string" ? (
               value
             ) : typeof value === "object" && value !== null ? (

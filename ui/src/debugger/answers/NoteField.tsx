@@ -1,6 +1,7 @@
 /** What a person writes beside an answer; it is kept with it and reaches no graph. */
 import { useEffect, useRef } from "react";
 import { TextField } from "../../components/TextField";
+import { useOnlyRead } from "../model/only-read";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 
@@ -12,11 +13,14 @@ const LONGEST = 2000;
 
 export function NoteField({ value, onChange }: { value: string; onChange(note: string): void }) {
   const field = useRef<HTMLInputElement>(null);
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
   useEffect(() => {
     const focus = () => field.current?.focus();
     window.addEventListener(FOCUS_NOTE, focus);
     return () => window.removeEventListener(FOCUS_NOTE, focus);
   }, []);
+  // Where nothing can be answered there is nothing to note beside it.
+  if (onlyRead) return null;
   return (
     <TextField
       ref={field}

@@ -7,6 +7,7 @@ import type { Asked } from "../../ipc/bindings/Asked";
 import type { Choice } from "../../ipc/bindings/Choice";
 import { t } from "../../lib/texts";
 import { isObject } from "../parts/diff";
+import { decisionsIn } from "./call-answers";
 
 /** A choice of the question, or one that opens the form with what it begins with. */
 export interface OwnChoice extends Choice {
@@ -14,14 +15,16 @@ export interface OwnChoice extends Choice {
 }
 
 /** Forms that an answer may have besides the given choices, such as "edit" beside "approve": a choice each. */
-function formsOf(schema: Schema, given: readonly Choice[]): OwnChoice[] {
+function formsOf(schema: Schema, given: readonly Choice[], { calls }: Asked): OwnChoice[] {
+  if (given.length === 0) return [];
+  if ((calls?.calls.length ?? 0) > 1) return [{ label: t("debug.calls.each"), value: null, form: {} }];
   const control = controlFor(schema, schema);
-  if (given.length === 0 || control.kind !== "variants") return [];
+  if (control.kind !== "variants") return [];
   return control.variants
     .filter(
       (variant) =>
         variant.title !== undefined &&
-        !given.some((choice) => validate(variant, choice.value, schema).length === 0),
+        !given.some((choice) => validate(variant, decisionsIn(calls, choice.value), schema).length === 0),
     )
     .map((variant) => ({
       label: `${variant.title}…`,
@@ -55,7 +58,7 @@ function givenOf(asked: Asked): Choice[] {
 /** Everything that can be chosen: answers, and forms to fill in. */
 export function choicesOf(asked: Asked): OwnChoice[] {
   const given = givenOf(asked);
-  return [...given, ...(isObject(asked.schema) ? formsOf(asked.schema, given) : [])];
+  return [...given, ...(isObject(asked.schema) ? formsOf(asked.schema, given, asked) : [])];
 }
 
 /** Words that answers begin with which let something not happen. */

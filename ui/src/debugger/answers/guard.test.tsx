@@ -6,7 +6,7 @@ import type { Asked } from "../../ipc/bindings/Asked";
 import { debugIds } from "../../lib/testIds";
 import { useOnlyRead } from "../model/only-read";
 import { type AnswerHandle, AskedForm } from "./AskedForm";
-import { GUARD_MS, useGuard } from "./useGuard";
+import { GUARD_MS, useGuard } from "../parts/useGuard";
 
 // jsdom has no pointer events, which Base UI makes its clicks from.
 Object.defineProperty(window, "PointerEvent", { value: MouseEvent, configurable: true });
@@ -67,6 +67,14 @@ it("says who answers where the threads are only read, and takes no answer", () =
   expect(screen.getByTestId(debugIds.answerForm).textContent).toContain("another program");
   expect(screen.queryByTestId(debugIds.answerSubmit)).toBe(null);
   useOnlyRead.setState({ onlyRead: false });
+});
+
+it("gives an attached program its answer", () => {
+  useOnlyRead.setState({ onlyRead: true, attached: "agent.py:graph" });
+  const { onAnswer, handle } = show(false);
+  act(() => void handle.current?.press("a"));
+  expect(onAnswer).toHaveBeenCalledOnce();
+  useOnlyRead.setState({ onlyRead: false, attached: null });
 });
 
 it("ends a press as nothing that began before that", () => {

@@ -4,6 +4,7 @@ import { useDocumentVersion } from "../../document/store";
 import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
 import type { Question } from "../../ipc/bindings/Question";
 import { rpc } from "../../ipc/client";
+import { useOnlyRead } from "../model/only-read";
 import { choicesOf } from "./choices";
 
 /** Answers that are asked about together. */
@@ -25,6 +26,7 @@ export function useAnswerPreviews(question: Question): {
 } {
   const { threadId, checkpointId, interruptId } = question;
   const version = useDocumentVersion();
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
   const [previews, setPreviews] = useState(NONE);
   const answers = useMemo(
     () =>
@@ -42,7 +44,8 @@ export function useAnswerPreviews(question: Question): {
   /** The question was shown before: what changed is the graph. */
   const asked = useRef(false);
   useEffect(() => {
-    if (answers.length === 0) return undefined;
+    // What only its program knows is not asked of its graph here.
+    if (answers.length === 0 || onlyRead) return undefined;
     const abort = new AbortController();
     const timer = setTimeout(
       () => {
@@ -64,7 +67,7 @@ export function useAnswerPreviews(question: Question): {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [answers, of, version]);
+  }, [answers, of, version, onlyRead]);
   const ask = useCallback(async (answer: unknown) => (await of([answer])).previews[0], [of]);
   return { previews, ask };
 }

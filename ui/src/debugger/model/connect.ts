@@ -1,6 +1,6 @@
 /** The connection of the store to the event stream and to the session. */
 import { host, subscribe } from "../../ipc/client";
-import { useSession } from "../../state/session";
+import { isFolded, useSession } from "../../state/session";
 import { NO_FILTER, streamLog, snapshots, useRuns } from "./runStore";
 import { receive, readKept, recover, noteAway } from "./events";
 import { readOnlyRead } from "./only-read";
@@ -28,6 +28,7 @@ export function ensureStarted(): void {
         order: [],
         total: 0,
         threadsNext: null,
+        threadsSorting: false,
         threadsState: "idle",
         filter: NO_FILTER,
       });
@@ -70,5 +71,5 @@ function showTimelineOnce(): void {
     return;
   }
   const session = useSession.getState();
-  if (session.panels.bottom.folded) session.showTab("bottom", "timeline", "debug");
+  if (isFolded({ ...session, use: "debug" }, "bottom")) session.showTab("bottom", "timeline", "debug");
 }

@@ -128,6 +128,16 @@ describe("receiving events", () => {
     expect(store().total).toBe(3);
   });
 
+  it("does not take the first threads by their ids for all, nor for the newest", async () => {
+    useRuns.setState({ threads: new Map(), order: [], total: 9 });
+    answers.set("thread.list", () => ({ threads: [row("a"), row("b")], sorting: true }));
+    await loadThreads();
+    expect([store().threadsSorting, store().total, store().threadsNext]).toEqual([true, 2, null]);
+    answers.set("thread.list", () => ({ threads: [row("y"), row("z")], total: 9, next: "place" }));
+    await loadThreads();
+    expect([store().threadsSorting, store().total, store().threadsNext]).toEqual([false, 9, "place"]);
+  });
+
   it("moves the cursor away from a thread that was deleted", () => {
     useRuns.setState({ threads: new Map([["a", thread("a")]]), order: ["a"], total: 1 });
     useSession.setState({ cursor: { threadId: "a", checkpointId: "c" } });

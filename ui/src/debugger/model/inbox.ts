@@ -189,7 +189,15 @@ const isSame = (before: Question, now: Question): boolean =>
   before.threadTitle === now.threadTitle &&
   before.graphPath === now.graphPath &&
   before.refused === now.refused &&
-  JSON.stringify([before.branch, before.returned]) === JSON.stringify([now.branch, now.returned]);
+  JSON.stringify(besides(before)) === JSON.stringify(besides(now));
+
+/** What a person or another branch adds to a question. */
+const besides = ({ branch, returned, delegation, snoozedUntil }: Question) => [
+  branch,
+  returned,
+  delegation,
+  snoozedUntil,
+];
 
 const timed = (held: readonly HeldAnswer[]): Held[] => {
   const now = Date.now();

@@ -38,6 +38,13 @@ export interface LiveThread {
   readonly text: ReadonlyMap<string, string>;
 }
 
+/** What lists and controls show of it. */
+export type LiveTasks = Omit<LiveThread, "text">;
+
+export function withoutText({ run, era, tasks }: LiveThread): LiveTasks {
+  return { ...(run && { run }), era, tasks };
+}
+
 export type LiveThreads = ReadonlyMap<string, LiveThread>;
 
 const EMPTY: LiveThread = { era: 0, tasks: new Map(), text: new Map() };
@@ -49,8 +56,14 @@ const TEXT_TAIL = 400;
 interface Draft {
   run?: RunView;
   era: number;
-  tasks: Map<string, LiveTask>;
+  tasks: ReadonlyMap<string, LiveTask>;
   text: Map<string, string>;
+}
+
+/** The tasks of a draft to be changed: a copy of its own, made at the first change, so that streamed text leaves them the same. */
+function changed(draft: Draft, old: ReadonlyMap<string, LiveTask> | undefined): Map<string, LiveTask> {
+  if (draft.tasks === (old ?? EMPTY.tasks)) draft.tasks = new Map(draft.tasks);
+  return draft.tasks as Map<string, LiveTask>;
 }
 
 /** Applies a batch of events; threads that were not touched keep their identity. */
@@ -60,11 +73,12 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
     let found = drafts.get(id);
     if (!found) {
       const old = threads.get(id) ?? EMPTY;
-      found = { ...old, tasks: new Map(old.tasks), text: new Map(old.text) };
+      found = { ...old, text: new Map(old.text) };
       drafts.set(id, found);
     }
     return found;
   };
+  const tasksOf = (id: string) => changed(draft(id), threads.get(id)?.tasks);
   const deleted: string[] = [];
 
   for (const event of events) {
@@ -77,14 +91,15 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
         const thread = draft(event.run.threadId);
         if (thread.run?.runId !== event.run.runId) {
           thread.era += 1;
-          thread.tasks.clear();
+          thread.tasks = new Map();
           thread.text.clear();
         }
         thread.run = event.run;
         if (event.run.status !== "running") {
           // A task that had begun and did not end was cut off with its run.
           for (const task of thread.tasks.values()) {
-            if (task.status === "running") thread.tasks.set(task.id, { ...task, status: "waiting" });
+            if (task.status === "running")
+              tasksOf(event.run.threadId).set(task.id, { ...task, status: "waiting" });
           }
           thread.text.clear();
         }
@@ -93,7 +108,7 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
       case "taskStarted": {
         const thread = draft(event.threadId);
         thread.text.delete(event.node);
-        thread.tasks.set(event.taskId, {
+        tasksOf(event.threadId).set(event.taskId, {
           id: event.taskId,
           node: event.node,
           step: event.step,
@@ -116,13 +131,13 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
         const task = known?.tasks.get(event.taskId);
         // The time for which it waited is not counted as work.
         if (task?.startedAt !== undefined)
-          draft(event.threadId).tasks.set(task.id, { ...task, startedAt: task.startedAt + event.millis });
+          tasksOf(event.threadId).set(task.id, { ...task, startedAt: task.startedAt + event.millis });
         break;
       }
       case "taskEnded": {
-        const thread = draft(event.threadId);
-        const began = thread.tasks.get(event.taskId);
-        thread.tasks.set(event.taskId, {
+        const tasks = tasksOf(event.threadId);
+        const began = tasks.get(event.taskId);
+        tasks.set(event.taskId, {
           id: event.taskId,
           node: event.node,
           step: event.step,
@@ -159,7 +174,7 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
         if (!known || known.run?.status === "running" || known.tasks.size === 0) break;
         const thread = draft(event.threadId);
         thread.era += 1;
-        thread.tasks.clear();
+        thread.tasks = new Map();
         thread.text.clear();
         break;
       }
@@ -176,7 +191,7 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
   const next = new Map(threads);
   for (const id of deleted) next.delete(id);
   for (const [id, thread] of drafts) {
-    if (thread.tasks.size > MAX_TASKS) dropOldest(thread.tasks);
+    if (thread.tasks.size > MAX_TASKS) dropOldest(tasksOf(id));
     next.set(id, thread);
   }
   return next;
@@ -218,6 +233,6 @@ export function forgetTasks(threads: LiveThreads): LiveThreads {
   return next;
 }
 
-export function isRunning(thread: LiveThread | undefined): boolean {
+export function isRunning(thread: LiveTasks | undefined): boolean {
   return thread?.run?.status === "running";
 }

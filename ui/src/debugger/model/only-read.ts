@@ -1,8 +1,27 @@
 /** Whether the threads of the database in use are another program's, which alone runs and changes them. */
 import { create } from "zustand";
 import { rpc } from "../../ipc/client";
+import { t } from "../../lib/texts";
 
-export const useOnlyRead = create<{ readonly onlyRead: boolean }>(() => ({ onlyRead: false }));
+interface OnlyRead {
+  readonly onlyRead: boolean;
+  readonly database: string;
+  /** The program that makes them, when it is attached: it runs them for us. */
+  readonly attached: string | null;
+}
+
+export const useOnlyRead = create<OnlyRead>(() => ({ onlyRead: false, database: "", attached: null }));
+
+/** Whether nothing can be run: neither are the threads our own, nor is their program attached. */
+export const cannotRun = ({ onlyRead, attached }: OnlyRead): boolean => onlyRead && attached === null;
+
+/** Why nothing is run or changed here; null where the threads are our own. For menus, which are made again each time. */
+export const offOnlyRead = (): string | null =>
+  useOnlyRead.getState().onlyRead ? t("debug.off.onlyRead") : null;
+
+/** The same for what is drawn once. */
+export const useOffOnlyRead = (): string | null =>
+  useOnlyRead((store) => (store.onlyRead ? t("debug.off.onlyRead") : null));
 
 let requests = 0;
 
@@ -10,9 +29,10 @@ let requests = 0;
 export async function readOnlyRead(): Promise<void> {
   const request = (requests += 1);
   try {
-    const { onlyRead } = await rpc("storage.info", {});
-    if (request === requests) useOnlyRead.setState({ onlyRead: onlyRead === true });
+    const { onlyRead, url, attached } = await rpc("storage.info", {});
+    if (request === requests)
+      useOnlyRead.setState({ onlyRead: onlyRead === true, database: url, attached: attached ?? null });
   } catch {
-    if (request === requests) useOnlyRead.setState({ onlyRead: false });
+    if (request === requests) useOnlyRead.setState({ onlyRead: false, attached: null });
   }
 }

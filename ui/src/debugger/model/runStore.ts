@@ -7,11 +7,12 @@
 import type { FoundFilter } from "./found-threads";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import { create } from "zustand";
+import { useShallow } from "zustand/react/shallow";
 import type { RunLabels } from "../../ipc/bindings/RunLabels";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
 import { rpc } from "../../ipc/client";
-import { pruneTo, type LiveThread, type LiveThreads } from "./live";
+import { type LiveTasks, type LiveThreads, pruneTo, withoutText } from "./live";
 import type { CheckpointPages, Loading } from "./pages";
 import { settledView } from "./settled";
 import { type Loaded, SnapshotLoader } from "./snapshots";
@@ -35,6 +36,8 @@ export interface RunStore {
   readonly total: number;
   /** Where the next page of the list begins; `null` when all of it is here. */
   readonly threadsNext: string | null;
+  /** Another program's threads are looked through for the newest; those that are shown are the first by their ids. */
+  readonly threadsSorting: boolean;
   readonly threadsState: Loading;
   readonly threadsProblem: ShownProblem | null;
   readonly filter: ThreadFilter;
@@ -54,6 +57,7 @@ export const useRuns = create<RunStore>()(() => ({
   order: [],
   total: 0,
   threadsNext: null,
+  threadsSorting: false,
   threadsState: "idle",
   threadsProblem: null,
   filter: NO_FILTER,
@@ -109,8 +113,14 @@ export function useThread(threadId: string | null): ThreadView | undefined {
   return useRuns((store) => threadOf(store, threadId));
 }
 
-export function useLive(threadId: string | null): LiveThread | undefined {
-  return useRuns((store) => (threadId === null ? undefined : store.live.get(threadId)));
+/** What is live of a thread but its text, which grows with every frame; the same object while nothing else has changed. */
+export function useLive(threadId: string | null): LiveTasks | undefined {
+  return useRuns(
+    useShallow((store) => {
+      const live = threadId === null ? undefined : store.live.get(threadId);
+      return live && withoutText(live);
+    }),
+  );
 }
 
 export function useCheckpoints(threadId: string | null): CheckpointPages | undefined {

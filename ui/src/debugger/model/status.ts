@@ -1,18 +1,18 @@
 /** What a thread is doing: its last run, the program that runs it, its status. */
 import type { RunView } from "../../ipc/bindings/RunView";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
-import { isRunning, type LiveThread } from "./live";
+import { isRunning, type LiveTasks } from "./live";
 import type { ShownStatus } from "../parts/StatusMark";
 import { type RunStore, useRuns, threadOf } from "./runStore";
 
 /** The last run of a thread: the one that was received, or one of before a reload or of another program. */
-export function lastRun(thread: ThreadView | undefined, live: LiveThread | undefined): RunView | undefined {
+export function lastRun(thread: ThreadView | undefined, live: LiveTasks | undefined): RunView | undefined {
   const [known, received] = [thread?.run, live?.run];
   return known && (!received || received.startedAt < known.startedAt) ? known : received;
 }
 
 /** The program that runs a thread, when that is another one. */
-export function programOf(thread: ThreadView | undefined, live: LiveThread | undefined): string | undefined {
+export function programOf(thread: ThreadView | undefined, live: LiveTasks | undefined): string | undefined {
   return isRunning(live) ? live?.run?.program : thread?.status === "running" ? thread.program : undefined;
 }
 

@@ -22,6 +22,7 @@ export async function loadThreads(more = false): Promise<void> {
       order: [],
       total: 0,
       threadsNext: null,
+      threadsSorting: false,
       threadsState: "idle",
       threadsProblem: null,
     });
@@ -44,6 +45,7 @@ export async function loadThreads(more = false): Promise<void> {
         order: [...next.keys()],
         total: others ? Math.max(get().total, next.size) : next.size,
         threadsNext: null,
+        threadsSorting: false,
         threadsState: "ready",
         threadsProblem: null,
       });
@@ -63,8 +65,9 @@ export async function loadThreads(more = false): Promise<void> {
     set({
       threads: next,
       order: sortThreads(next),
-      total: answer.total ?? Math.max(get().total, next.size),
+      total: answer.total ?? (answer.sorting ? next.size : Math.max(get().total, next.size)),
       threadsNext: answer.next ?? null,
+      threadsSorting: answer.sorting === true,
       threadsState: "ready",
       threadsProblem: null,
     });

@@ -22,7 +22,6 @@ import { statusOf } from "../model/status";
 import { useRuns } from "../model/runStore";
 
 export type { EdgeOverlay, NodeOverlay } from "./overlay-model";
-export { wayOverlay } from "./overlay-model";
 
 let overlay: Overlay = { nodes: new Map(), edges: new Map() };
 /** The edges of the overlay in which one of them changed last. */

@@ -211,5 +211,20 @@ it("starts nothing where the threads are only read, and says why", () => {
   for (const id of [debugIds.startRun, debugIds.startStep])
     expect((screen.getByTestId(id) as HTMLButtonElement).disabled, id).toBe(true);
   expect(screen.getByText(/only that program runs/)).toBeTruthy();
+  cleanup();
+  // A graph that was seen has no keys, and is run by nobody here.
+  open({});
+  render(<RunForm />);
+  expect(screen.queryAllByRole("button")).toEqual([]);
+  expect(screen.getByText(/only that program runs/)).toBeTruthy();
   useOnlyRead.setState({ onlyRead: false });
+});
+
+it("starts what an attached program runs, though its threads are only read", async () => {
+  useOnlyRead.setState({ onlyRead: true, attached: "agent.py:graph" });
+  open({ amount: { type: "string" } });
+  render(<RunForm />);
+  await act(async () => fireEvent.click(screen.getByTestId(debugIds.startRun)));
+  expect(started).toHaveBeenCalledOnce();
+  useOnlyRead.setState({ onlyRead: false, attached: null });
 });

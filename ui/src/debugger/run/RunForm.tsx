@@ -2,7 +2,7 @@
  * The input of a run: a form made from the state schema, or JSON; the document's sample inputs; and whether it begins a
  * thread or is the next turn of the selected one. What was typed stays until something else is run.
  */
-import { BookOpen, CircleAlert, Play, StepForward } from "lucide-react";
+import { BookOpen, ChevronDown, ChevronRight, CircleAlert, Play, StepForward } from "lucide-react";
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
@@ -40,7 +40,7 @@ import { RunLabelsFold } from "./RunLabels";
 import { RunModelsFold } from "./RunModels";
 import { useRuns, useThread } from "../model/runStore";
 import { useStatus } from "../model/status";
-import { useOnlyRead } from "../model/only-read";
+import { cannotRun, useOnlyRead } from "../model/only-read";
 import { useControls } from "./useControls";
 
 export function RunForm() {
@@ -90,7 +90,9 @@ export function RunForm() {
   );
 
   const onThread = target === "thread" && cursor.threadId !== null;
-  const onlyRead = useOnlyRead((store) => store.onlyRead);
+  const onlyRead = useOnlyRead(cannotRun);
+  // A program chooses its models itself, and its threads have no tags of ours.
+  const attached = useOnlyRead((store) => store.attached !== null);
   const offOnThread =
     status === "running"
       ? t("debug.off.running")
@@ -148,19 +150,21 @@ export function RunForm() {
   if (keys.length === 0 && contextSchema(doc.head) === null) {
     return (
       <EmptyState
-        title={t("debug.input.noKeys")}
+        title={onlyRead ? t("trace.none") : t("debug.input.noKeys")}
         action={
-          <Button
-            variant="primary"
-            icon={<Play size={14} aria-hidden />}
-            disabled={controls.blocked}
-            onClick={() => void startWithInput({})}
-          >
-            {t("debug.run")}
-          </Button>
+          !onlyRead && (
+            <Button
+              variant="primary"
+              icon={<Play size={14} aria-hidden />}
+              disabled={controls.blocked}
+              onClick={() => void startWithInput({})}
+            >
+              {t("debug.run")}
+            </Button>
+          )
         }
       >
-        {t("debug.input.noKeysText")}
+        {onlyRead ? t("debug.off.onlyRead") : t("debug.input.noKeysText")}
       </EmptyState>
     );
   }
@@ -226,6 +230,7 @@ export function RunForm() {
             size="small"
             variant="ghost"
             className="mt-3"
+            icon={all ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
             aria-expanded={all}
             onClick={() => setAll(!all)}
           >
@@ -250,8 +255,12 @@ export function RunForm() {
             ]}
           />
         )}
-        <RunModelsFold threadId={onThread ? cursor.threadId : null} />
-        <RunLabelsFold threadId={onThread ? cursor.threadId : null} />
+        {!attached && (
+          <>
+            <RunModelsFold threadId={onThread ? cursor.threadId : null} />
+            <RunLabelsFold threadId={onThread ? cursor.threadId : null} />
+          </>
+        )}
         <div className="flex flex-wrap items-center gap-2">
           <Button
             variant="primary"

@@ -11,6 +11,7 @@ import type { RunLabels as Labels } from "../../ipc/bindings/RunLabels";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { useOnlyRead } from "../model/only-read";
 import { useThread } from "../model/runStore";
 import {
   entriesOf,
@@ -65,6 +66,7 @@ export function RunLabelsFold({ threadId }: { threadId: string | null }) {
 /** For the head of a thread that has any, with a way to change them for its next run. */
 export function RunLabelsLine({ threadId }: { threadId: string }) {
   const { labels } = useLabels(threadId);
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
   // It stays while the fields are open, also when they are empty for the moment.
   const [open, setOpen] = useState(false);
   const none = labels.tags.length === 0 && Object.keys(labels.metadata).length === 0;
@@ -87,19 +89,21 @@ export function RunLabelsLine({ threadId }: { threadId: string }) {
           </Badge>
         ))}
       </span>
-      <Popover
-        label={t("debug.labels")}
-        align="end"
-        open={open}
-        onOpenChange={setOpen}
-        trigger={
-          <Button size="small" variant="ghost">
-            {t("debug.models.change")}
-          </Button>
-        }
-      >
-        <LabelFields threadId={threadId} />
-      </Popover>
+      {!onlyRead && (
+        <Popover
+          label={t("debug.labels")}
+          align="end"
+          open={open}
+          onOpenChange={setOpen}
+          trigger={
+            <Button size="small" variant="ghost">
+              {t("debug.models.change")}
+            </Button>
+          }
+        >
+          <LabelFields threadId={threadId} />
+        </Popover>
+      )}
     </div>
   );
 }

@@ -14,6 +14,7 @@ import { problemText, t } from "../../lib/texts";
 import { continueThread } from "./actions";
 import { isPast } from "./situation";
 import { CopyButton } from "../parts/CopyButton";
+import { useGuardOf } from "../parts/useGuard";
 import { useEdits } from "../state/edits";
 import { readableError } from "../parts/format";
 import { NotRetried } from "./NotRetried";
@@ -38,6 +39,9 @@ export function RunProblem() {
   const live = useLive(cursor.threadId);
   const shown = useRuns((store) => store.shown);
   const pending = useEdits((edits) => edits.pending !== null);
+  const failed = cursor.threadId !== null && !past && status === "failed";
+  // It comes by itself, to where something else was pressed a moment ago.
+  const guarded = useGuardOf(failed);
   const failures = useMemo(() => {
     const found = new Map<string, FailedTask>();
     if (shown && shown.place.threadId === cursor.threadId) {
@@ -72,6 +76,7 @@ export function RunProblem() {
       className="max-h-[45%] shrink-0 overflow-y-auto border-b border-line bg-failed-soft px-3 py-2"
       role="alert"
       data-testid={debugIds.runProblem}
+      data-guarded={guarded || undefined}
     >
       <div className="flex items-center gap-2">
         <CircleX size={16} className="shrink-0 text-failed" aria-hidden />
@@ -98,13 +103,13 @@ export function RunProblem() {
         <Button
           size="small"
           icon={<RotateCcw size={13} aria-hidden />}
-          disabled={pending}
+          disabled={pending || guarded}
           onClick={() => void continueThread(threadId)}
         >
           {t("debug.failure.retry")}
         </Button>
         {mend && (
-          <Button size="small" variant="ghost" onClick={mend.run}>
+          <Button size="small" variant="ghost" disabled={guarded} onClick={mend.run}>
             {mend.label}
           </Button>
         )}
@@ -112,6 +117,7 @@ export function RunProblem() {
           <Button
             size="small"
             variant="ghost"
+            disabled={guarded}
             icon={<Settings2 size={13} aria-hidden />}
             onClick={() => {
               const session = useSession.getState();

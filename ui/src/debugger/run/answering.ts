@@ -25,6 +25,10 @@ export const WITHDRAW = "superstep:withdraw";
 export const SNOOZE = "superstep:snooze";
 export const SNOOZES = ["hour", "tomorrow", "end"] as const;
 export type Snooze = (typeof SNOOZES)[number];
+/** Asks the menu of the question that is shown to hand it to somebody; its detail says how. */
+export const DELEGATE = "superstep:delegate";
+export const DELEGATIONS = ["delegate", "escalate", "back"] as const;
+export type DelegateHow = Exclude<(typeof DELEGATIONS)[number], "back">;
 /** Asks the answer form in the debug view to take the focus. */
 export const FOCUS_ANSWER = "superstep:focus-answer";
 export function focusAnswer(): void {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { t } from "../../lib/texts";
 import { controlsFor, type Situation } from "./controls";
 
 const at = (more: Partial<Situation>): Situation => ({
   graphOpen: true,
+  isText: false,
   errors: 0,
   threadId: "t",
   status: "done",
@@ -89,5 +91,17 @@ describe("what the run buttons do", () => {
   it("is open with errors in the document, and leads to them", () => {
     expect(controlsFor(at({ errors: 2 }))).toMatchObject({ blocked: true, primaryOff: null });
     expect(controlsFor(at({ graphOpen: false })).primaryOff).not.toBeNull();
+  });
+
+  it("runs nothing beside a file that is opened as text, and still answers and leads back", () => {
+    const text = t("debug.off.text");
+    expect(controlsFor(at({ isText: true }))).toMatchObject({
+      primary: "run",
+      primaryOff: text,
+      stepOff: text,
+    });
+    expect(controlsFor(at({ isText: true, status: "paused" })).primaryOff).toBe(text);
+    expect(controlsFor(at({ isText: true, status: "asking" })).primaryOff).toBeNull();
+    expect(controlsFor(at({ isText: true, past: true })).primaryOff).toBeNull();
   });
 });

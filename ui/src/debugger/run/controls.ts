@@ -7,6 +7,8 @@ import type { ShownStatus } from "../parts/StatusMark";
 
 export interface Situation {
   readonly graphOpen: boolean;
+  /** The file is no graph, and is shown as text. */
+  readonly isText: boolean;
   /** Problems that keep the graph from running. */
   readonly errors: number;
   readonly threadId: string | null;
@@ -79,6 +81,7 @@ function primaryFor(at: Situation): Primary {
 function reasonFor(at: Situation, primary: Primary): string | null {
   if (!at.graphOpen) return t("debug.off.noGraph");
   if (primary === "now") return null;
+  if (at.isText && (primary === "run" || primary === "continue")) return t("debug.off.text");
   if (at.onlyRead) return t("debug.off.onlyRead");
   if (at.status === "unknown") return t("debug.off.away");
   if (at.status === "running" && at.threadId !== null && primary !== "takeOver")

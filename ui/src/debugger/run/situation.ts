@@ -2,7 +2,7 @@
 import { useDocumentState } from "../../document/store";
 import { useSession } from "../../state/session";
 import { type InboxStore, useInbox } from "../model/inbox";
-import { useOnlyRead } from "../model/only-read";
+import { cannotRun, useOnlyRead } from "../model/only-read";
 import { runsElsewhere, statusOf } from "../model/status";
 import { useRuns } from "../model/runStore";
 import { useEdits } from "../state/edits";
@@ -38,6 +38,7 @@ function situation(session: Session = useSession.getState(), store = useRuns.get
     shown.place.checkpointId === cursor.checkpointId;
   return {
     graphOpen: session.graphId !== null,
+    isText: useDocumentState.getState().text !== null,
     errors: errorCount(),
     threadId: cursor.threadId,
     status: statusOf(store, cursor.threadId),
@@ -46,7 +47,7 @@ function situation(session: Session = useSession.getState(), store = useRuns.get
     asksHere: asksAt(cursor),
     next: here ? shown.view.next : undefined,
     pendingEdits: pending !== null && pending.threadId === cursor.threadId,
-    onlyRead: useOnlyRead.getState().onlyRead,
+    onlyRead: cannotRun(useOnlyRead.getState()),
   };
 }
 

@@ -6,12 +6,13 @@ import { asksAt, isPast } from "./situation";
 import { controlsFor, type Controls } from "./controls";
 import { useEdits } from "../state/edits";
 import { useInbox } from "../model/inbox";
-import { useOnlyRead } from "../model/only-read";
+import { cannotRun, useOnlyRead } from "../model/only-read";
 import { runsElsewhere, useStatus } from "../model/status";
 import { useRuns } from "../model/runStore";
 
 export function useControls(): Controls {
   const graphOpen = useSession((session) => session.graphId !== null);
+  const isText = useDocumentState((state) => state.text !== null);
   const cursor = useSession((session) => session.cursor);
   const errors = useDocumentState(
     (state) => state.diagnostics.filter((diagnostic) => diagnostic.severity === "error").length,
@@ -28,11 +29,12 @@ export function useControls(): Controls {
   const pendingEdits = useEdits(
     (edits) => edits.pending !== null && edits.pending.threadId === cursor.threadId,
   );
-  const onlyRead = useOnlyRead((store) => store.onlyRead);
+  const onlyRead = useOnlyRead(cannotRun);
   return useMemo(
     () =>
       controlsFor({
         graphOpen,
+        isText,
         errors,
         threadId: cursor.threadId,
         status,
@@ -43,6 +45,18 @@ export function useControls(): Controls {
         pendingEdits,
         onlyRead,
       }),
-    [graphOpen, errors, cursor.threadId, status, elsewhere, past, asksHere, next, pendingEdits, onlyRead],
+    [
+      graphOpen,
+      isText,
+      errors,
+      cursor.threadId,
+      status,
+      elsewhere,
+      past,
+      asksHere,
+      next,
+      pendingEdits,
+      onlyRead,
+    ],
   );
 }

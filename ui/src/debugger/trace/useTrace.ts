@@ -5,7 +5,7 @@ import type { RunView } from "../../ipc/bindings/RunView";
 import type { TraceSpan } from "../../ipc/bindings/TraceSpan";
 import { rpc, subscribe } from "../../ipc/client";
 import { usePriceChanges } from "../../state/prices";
-import { isRunning, type LiveThread } from "../model/live";
+import { isRunning, type LiveTasks } from "../model/live";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import type { Span } from "./tree";
 
@@ -101,7 +101,7 @@ export function useTrace(threadId: string): Trace & { again(): void } {
 /** Spans of what has ended, and of the tasks that are at work, which end now. */
 export function withRunning(
   spans: readonly TraceSpan[],
-  live: LiveThread | undefined,
+  live: LiveTasks | undefined,
   checkpointId: string | undefined,
   now: number,
 ): readonly Span[] {
@@ -132,7 +132,7 @@ export function withRunning(
 /** Spans with those at work; `now` counts only while something is. */
 export function useSpans(
   trace: Trace,
-  live: LiveThread | undefined,
+  live: LiveTasks | undefined,
   checkpointId: string | undefined,
   now: number,
 ): readonly Span[] {

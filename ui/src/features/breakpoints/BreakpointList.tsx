@@ -5,6 +5,7 @@ import { Checkbox } from "../../components/Checkbox";
 import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { PanelSection } from "../../components/PanelSection";
+import { useOnlyRead } from "../../debugger/model/only-read";
 import { addBreakpoint, editBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { detailText, placeText } from "../../debugger/run/breakpoint-text";
 import {
@@ -42,6 +43,7 @@ export function BreakpointList() {
   useIds("node");
   useIds("key");
   const [open, setOpen] = useState(true);
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
   const add: MenuEntry[] = BREAKPOINT_PLACES.map((place) => ({
     id: place.when,
     label: t(`breakpoints.add.${place.when}`),
@@ -59,7 +61,12 @@ export function BreakpointList() {
           align="end"
           entries={add}
           trigger={
-            <IconButton size="small" label={t("breakpoints.add")} data-testid={debugIds.breakpointAdd}>
+            <IconButton
+              size="small"
+              label={t(onlyRead ? "debug.off.onlyRead" : "breakpoints.add")}
+              disabled={onlyRead}
+              data-testid={debugIds.breakpointAdd}
+            >
               <Plus size={14} aria-hidden />
             </IconButton>
           }
@@ -68,7 +75,9 @@ export function BreakpointList() {
     >
       <ul className="max-h-48 overflow-y-auto pb-1">
         {points.length === 0 && (
-          <li className="px-3 pb-2 text-xs text-text-2">{t("debug.breakpoints.none")}</li>
+          <li className="px-3 pb-2 text-xs text-text-2">
+            {t(onlyRead ? "debug.off.onlyRead" : "debug.breakpoints.none")}
+          </li>
         )}
         {points.map((point) => (
           <Row key={pointId(point)} point={point} />

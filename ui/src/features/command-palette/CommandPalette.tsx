@@ -5,6 +5,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import {
   CornerDownRight,
+  Database,
   FileClock,
   GalleryVerticalEnd,
   Link,
@@ -24,10 +25,12 @@ import { doc, useDocumentState } from "../../document/store";
 import { openGraph } from "../../document/open-graph";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
 import { rpc } from "../../ipc/client";
+import { isAddress, splitAddress } from "../../lib/address";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { commandsToCome, registerCommand, useCommands } from "../../state/commands";
 import { momentOf } from "../../state/moment-history";
+import { askAddress } from "../../state/seen-dialogs";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
 import { goToStep } from "../timeline";
@@ -164,6 +167,11 @@ function CommandList({ close, focusBefore }: CommandListProps) {
         spellCheck={false}
         value={query}
         onKeyDown={onKeyDown}
+        onBlur={({ currentTarget: input, relatedTarget: to }) => {
+          // A dialog that closes meanwhile gives the focus back to what is behind the palette.
+          const popup = input.closest("[data-open]");
+          if (popup !== null && to instanceof Node && !popup.contains(to)) input.focus();
+        }}
         onChange={(event) => {
           setQuery(event.target.value);
           setActive(null);
@@ -225,6 +233,18 @@ function typed(query: string): Entry[] {
         run: () => void openMoment(moment),
       },
     ];
+  if (isAddress(query)) {
+    const { address, password } = splitAddress(query);
+    return [
+      {
+        id: "graph.openAddress",
+        group: t("shell.group.file"),
+        title: t("seen.address.found", { address }),
+        icon: <Database size={14} aria-hidden />,
+        run: () => askAddress(query, password === ""),
+      },
+    ];
+  }
   const [, number] = /^\s*(?:(?:go to )?step )?(\d{1,9})\s*$/i.exec(query) ?? [];
   if (number === undefined || useSession.getState().cursor.threadId === null) return [];
   const step = Number(number);

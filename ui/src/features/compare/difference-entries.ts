@@ -1,5 +1,6 @@
 /** What can be done with one difference: taking its left value, copying, leaving its place or its key out. */
 import type { MenuEntry } from "../../components/Menu";
+import { offOnlyRead } from "../../debugger/model/only-read";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { pointerParts, readablePath } from "../../debugger/parts/diff";
 import type { Difference } from "../../ipc/bindings/Difference";
@@ -22,6 +23,7 @@ export function differenceEntries(
       id: "take",
       label: t("debug.compare.take"),
       disabled: !canTake(difference),
+      off: offOnlyRead(),
       run: () => void takeLeft(difference, sides),
     },
     { id: "s1", separator: true },

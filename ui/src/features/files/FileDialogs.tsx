@@ -13,6 +13,7 @@ import type { FileEntry } from "../../ipc/bindings/FileEntry";
 import type { FileList } from "../../ipc/bindings/FileList";
 import { rpc, RpcProblem } from "../../ipc/client";
 import { day } from "../../lib/intl";
+import { isAddress, splitAddress } from "../../lib/address";
 import { formsIds, shellIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import {
@@ -24,6 +25,9 @@ import {
 } from "../../state/file-dialogs";
 import { registerRevert } from "./unsaved";
 import { crumbsOf, hasEnding, isAbsolute, joinPath, splitPath, withEnding } from "../../lib/path";
+
+/** Endings of files that a LangGraph program keeps its threads in; others are typed. */
+const DATABASES = ["sqlite", "sqlite3", "db"] as const;
 
 export function FileDialogs() {
   const question = useFileQuestion((state) => state.question);
@@ -144,7 +148,11 @@ function FileDialog({
   useEffect(() => go(suggested.dir, true), [go, suggested.dir]);
 
   const entries = (listing?.entries ?? []).filter(
-    (entry) => entry.isDir || (ending === "json" && entry.isGraph) || hasEnding(entry.name, ending),
+    (entry) =>
+      entry.isDir ||
+      (ending === "json" && entry.isGraph) ||
+      hasEnding(entry.name, ending) ||
+      (ending === "json" && !saving && DATABASES.some((kind) => hasEnding(entry.name, kind))),
   );
   const chosen = entries.find((entry) => entry.path === active);
   const target = saving && name.trim() !== "" ? savePath(listing?.dir ?? "", name.trim(), ending) : null;
@@ -158,7 +166,8 @@ function FileDialog({
   const confirm = () => {
     setComplaint("");
     if (!saving) {
-      if (name.trim() !== "") {
+      if (isAddress(name)) onDone(name.trim());
+      else if (name.trim() !== "") {
         const path = isAbsolute(name.trim()) ? name.trim() : joinPath(listing?.dir ?? "", name.trim());
         void missing(path, listing).then((gone) =>
           gone ? setComplaint(t("forms.files.notThere")) : onDone(path),
@@ -306,6 +315,8 @@ function FileDialog({
               mono
               value={name}
               onChange={(next) => {
+                // A password goes at once where it is not seen.
+                if (!saving && isAddress(next) && splitAddress(next).password !== "") return onDone(next);
                 setName(next);
                 setComplaint("");
               }}

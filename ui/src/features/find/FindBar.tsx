@@ -116,6 +116,9 @@ function Options({ query }: { query: TextQuery }) {
   );
 }
 
+/** What is chosen is read whole: a row without room for all of them becomes two. */
+const filterClass = "w-auto! min-w-max max-w-full flex-1";
+
 function FilterSelects() {
   const everywhere = useFind((state) => state.everywhere);
   const { where, nodes, kind } = useFind((state) => state.filters);
@@ -132,7 +135,7 @@ function FilterSelects() {
   return (
     <div className="flex min-w-0 flex-[3] flex-wrap gap-1.5">
       <Select
-        className="w-auto! min-w-24 flex-1"
+        className={filterClass}
         aria-label={t("find.scope")}
         value={everywhere && !draft}
         options={[
@@ -148,7 +151,7 @@ function FilterSelects() {
         data-testid={findIds.scope}
       />
       <Select
-        className="w-auto! min-w-24 flex-1"
+        className={filterClass}
         aria-label={t("find.where")}
         value={where}
         options={[
@@ -159,7 +162,7 @@ function FilterSelects() {
         data-testid={findIds.where}
       />
       <Select
-        className="w-auto! min-w-24 flex-1"
+        className={filterClass}
         aria-label={t("find.nodes")}
         value={nodes}
         options={NODE_FILTERS.map((value) => ({
@@ -175,7 +178,7 @@ function FilterSelects() {
         data-testid={findIds.nodes}
       />
       <Select<string | null>
-        className="w-auto! min-w-24 flex-1"
+        className={filterClass}
         aria-label={t("find.kind")}
         value={kind}
         options={kindOptions}

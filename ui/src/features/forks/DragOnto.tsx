@@ -7,6 +7,7 @@ import { createPortal } from "react-dom";
 import { cx } from "../../components/cx";
 import { isInside } from "../../debugger/model/nested";
 import { nodeList } from "../../debugger/parts/format";
+import { useOnlyRead } from "../../debugger/model/only-read";
 import { replay } from "../../debugger/run/actions";
 import type { ForkGraph, ForkNode } from "../../debugger/timeline/forks";
 import { forksIds } from "../../lib/testIds";
@@ -87,6 +88,8 @@ export function useDragOnto(threadId: string, graph: ForkGraph) {
     dragging,
     press(event: PointerEvent, node: ForkNode) {
       justEnded.current = false;
+      // Nothing of another program's threads is replayed here.
+      if (useOnlyRead.getState().onlyRead) return;
       event.currentTarget.setPointerCapture(event.pointerId);
       pressed.current = { node, x: event.clientX, y: event.clientY };
     },

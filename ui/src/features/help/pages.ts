@@ -93,7 +93,7 @@ function endPage(name: typeof START | typeof END): HelpPage {
 
 type Form = EdgeForm | "error";
 
-const EDGE_FORMS: readonly Form[] = ["plain", "when", "route", "each", "join", "error"];
+const EDGE_FORMS: readonly Form[] = ["plain", "when", "route", "each", "join", "limit", "error"];
 const formName = (form: Form) => t(form === "error" ? "help.edge.error.name" : `forms.edge.form.${form}`);
 
 /** Settings of an edge of a form: label and help. */

@@ -5,14 +5,14 @@ import { Checkbox } from "../../components/Checkbox";
 import { headline } from "../../debugger/answers/asked-effect";
 import { type AnswerHandle, AskedForm } from "../../debugger/answers/AskedForm";
 import { NoteField } from "../../debugger/answers/NoteField";
-import { useGuard } from "../../debugger/answers/useGuard";
+import { useGuard } from "../../debugger/parts/useGuard";
 import { questionKey, useInbox } from "../../debugger/model/inbox";
 import { isObject } from "../../debugger/parts/diff";
 import { answerAll } from "../../debugger/run/answering";
 import type { Question } from "../../ipc/bindings/Question";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { differing, valueOf } from "./desk";
+import { commonCalls, differing, valueOf } from "./desk";
 
 const ROW = 28;
 /** Columns beside the question. */
@@ -33,12 +33,14 @@ export function AlikePage({ questions, byItself, ref }: Props) {
   const asksTheSame = useMemo(() => questions.every(({ text }) => text === first.text), [questions, first]);
   const asked = useMemo(() => {
     const context = isObject(first.context) ? Object.entries(first.context) : [];
+    const calls = commonCalls(questions);
     return {
       ...first,
+      ...(calls && { calls }),
       ...(!asksTheSame && { text: "" }),
       context: Object.fromEntries(context.filter(([name]) => !names.includes(name))),
     };
-  }, [first, names, asksTheSame]);
+  }, [first, questions, names, asksTheSame]);
   const chosen = useMemo(
     () => questions.filter((question) => !left.has(questionKey(question))),
     [questions, left],

@@ -24,6 +24,18 @@ import { QuestionMenu } from "./QuestionMenu";
 /** Height of a window in which canvas and form stand side by side, in pixels. */
 const ROOM_FOR_BOTH = 780;
 
+/** Where keys mean something else. */
+const TAKES_KEYS =
+  "[role=dialog], [role=alertdialog], [role=menu], [role=listbox], [role=combobox], [role=slider], [role=tablist], [role=tree], [role=grid]";
+
+/** A key that stands for a choice, and not for a letter that is typed. */
+function isVerdict(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "target">): boolean {
+  const typing =
+    event.target instanceof HTMLElement &&
+    event.target.closest("input, textarea, select, [contenteditable=true]") !== null;
+  return !typing && !event.ctrlKey && !event.metaKey && !event.altKey && /^[1-9ar]$/i.test(event.key);
+}
+
 export function AnswerBanner({ docked = false }: { docked?: boolean }) {
   useEffect(ensureStarted, []);
   const cursor = useSession((session) => session.cursor);
@@ -53,6 +65,17 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
     window.addEventListener(FOCUS_ANSWER, focus);
     return () => window.removeEventListener(FOCUS_ANSWER, focus);
   }, []);
+  // The keys on the choices count wherever they are in view, unless something else takes them.
+  useEffect(() => {
+    if (!open) return;
+    const press = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.repeat || !isVerdict(event)) return;
+      if (event.target instanceof Element && event.target.closest(TAKES_KEYS) !== null) return;
+      if (form.current?.press(event.key)) event.preventDefault();
+    };
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
+  }, [open]);
   const question = questions[Math.min(index, questions.length - 1)];
   const held = useMemo(
     () => allHeld.filter(({ threadId }) => threadId === cursor.threadId),
@@ -75,14 +98,10 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
       aria-label={t("debug.questionOf", { node: question.node })}
       data-testid={debugIds.answerBanner}
       onKeyDown={(event) => {
-        const typing =
-          event.target instanceof HTMLElement &&
-          event.target.closest("input, textarea, [contenteditable=true]");
-        if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && /^[1-9ar]$/i.test(event.key)) {
-          if (event.repeat || form.current?.press(event.key)) {
-            event.preventDefault();
-            event.stopPropagation();
-          }
+        if (!isVerdict(event)) return;
+        if (event.repeat || form.current?.press(event.key)) {
+          event.preventDefault();
+          event.stopPropagation();
         }
       }}
     >

@@ -11,7 +11,7 @@ import type { Question } from "../../ipc/bindings/Question";
 import { count } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
-import { type AGES, conditionsOf, type DEADLINES, EVERYTHING, type Filter, SORTS } from "./desk";
+import { type AGES, conditionsOf, COSTS, type DEADLINES, EVERYTHING, type Filter, SORTS } from "./desk";
 
 interface Props {
   filter: Filter;
@@ -128,6 +128,7 @@ const SORT_TEXTS: Readonly<Record<Filter["sort"], TextKey>> = {
   newest: "debug.inbox.sort.newest",
   deadline: "debug.inbox.sort.deadline",
   graph: "debug.inbox.sort.graph",
+  cost: "debug.inbox.sort.cost",
 };
 
 function Conditions({
@@ -190,6 +191,22 @@ function Conditions({
           ...(["hour", "day", "any"] as const).map((value) => ({ value, label: t(DEADLINE_TEXTS[value]) })),
         ]}
         onChange={(deadline) => set({ deadline })}
+      />
+      <span>{t("debug.inbox.cost")}</span>
+      <Select
+        size="small"
+        aria-label={t("debug.inbox.cost")}
+        value={filter.cost}
+        options={[
+          all<Filter["cost"]>(null),
+          ...COSTS.map((value) => ({
+            value,
+            label:
+              value === 0 ? t("debug.inbox.cost.any") : t("debug.inbox.cost.over", { amount: count(value) }),
+          })),
+        ]}
+        onChange={(cost) => set({ cost })}
+        data-testid={debugIds.deskCost}
       />
       <span>{t("debug.inbox.sort")}</span>
       <Select

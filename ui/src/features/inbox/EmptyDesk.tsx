@@ -47,7 +47,9 @@ export function EmptyDesk({ isFiltered, asleep, onEverything, onAsleep }: Props)
           <Button onClick={onAsleep}>{t("debug.inbox.showAsleep")}</Button>
         ) : hasGraph ? (
           <Button onClick={() => useSession.getState().setUse("debug")}>{t("debug.inbox.toDebug")}</Button>
-        ) : undefined
+        ) : (
+          <Button onClick={() => useSession.getState().setUse("design")}>{t("debug.inbox.toGraphs")}</Button>
+        )
       }
     >
       <div className="flex flex-col gap-1" data-testid={debugIds.deskEmpty}>

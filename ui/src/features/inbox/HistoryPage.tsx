@@ -1,6 +1,18 @@
 /** What people answered: who, when, on which state and why; searched, and written to a file as a table. */
+import { rowsClass } from "../../components/recipes";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ArrowLeft, Bug, CircleAlert, CircleCheck, FileDown, History, Search, Undo2 } from "lucide-react";
+import {
+  ArrowLeft,
+  Bug,
+  CircleAlert,
+  CircleCheck,
+  FileDown,
+  History,
+  Search,
+  ShieldCheck,
+  Undo2,
+  UserRoundCheck,
+} from "lucide-react";
 import { memo, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
@@ -16,12 +28,13 @@ import { ProblemNote } from "../../debugger/run/ProblemNote";
 import type { AnswerState } from "../../ipc/bindings/AnswerState";
 import type { AnswerView } from "../../ipc/bindings/AnswerView";
 import { host, rpc } from "../../ipc/client";
-import { fullTime, since } from "../../lib/intl";
+import { fullTime, listed, since } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, type TextKey, tn } from "../../lib/texts";
 import { saveFileDialog } from "../../state/file-dialogs";
 import { useSession } from "../../state/session";
 import { showProblem, showToast } from "../../state/toasts";
+import { ChainDialog } from "./ChainDialog";
 
 const PAGE = 200;
 const ROW = 52;
@@ -35,16 +48,28 @@ const STATES: Readonly<Record<AnswerState, TextKey>> = {
   returned: "debug.answered.returned",
   lost: "debug.answered.lost",
   withdrawn: "debug.answered.withdrawn",
+  delegated: "debug.answered.delegated",
+  escalated: "debug.answered.escalated",
 };
+
+const isHanded = (state: AnswerState): boolean => state === "delegated" || state === "escalated";
 
 const inWords = ({ answer, state }: AnswerView): string => {
   if (state === "withdrawn") return t("debug.answered.withdrawn");
+  if (isHanded(state)) {
+    const names = (Array.isArray(answer) ? answer : []).filter((name) => typeof name === "string");
+    if (names.length === 0) return t("debug.hand.back");
+    return t(state === "escalated" ? "debug.hand.escalatedTo" : "debug.hand.handedTo", {
+      who: listed(names),
+    });
+  }
   return typeof answer === "string" ? answer : JSON.stringify(answer);
 };
 
 export function HistoryPage({ onBack }: { onBack(): void }) {
   const [words, setWords] = useState("");
   const [chosen, setChosen] = useState<number | null>(null);
+  const [isChecked, setIsChecked] = useState(false);
   const { answers, more, isRead, problem, readMore } = useAnswers(useDeferredValue(words));
   const now = useNow(15_000);
   const scroller = useRef<HTMLDivElement>(null);
@@ -66,6 +91,7 @@ export function HistoryPage({ onBack }: { onBack(): void }) {
       aria-label={t("debug.answered")}
       data-testid={debugIds.history}
     >
+      {isChecked && <ChainDialog onClose={() => setIsChecked(false)} />}
       <div className="flex w-[clamp(260px,30%,380px)] shrink-0 flex-col border-r border-line bg-surface-1 max-[641px]:h-[40%] max-[641px]:w-full max-[641px]:border-r-0 max-[641px]:border-b">
         <header className="flex shrink-0 flex-col gap-1.5 border-b border-line px-4 py-1.5">
           <div className="flex min-h-7 items-center gap-2">
@@ -78,6 +104,14 @@ export function HistoryPage({ onBack }: { onBack(): void }) {
               <ArrowLeft size={15} aria-hidden />
             </IconButton>
             <h1 className="flex-1 truncate text-sm font-semibold">{t("debug.answered")}</h1>
+            <IconButton
+              size="small"
+              label={t("debug.chain.check")}
+              onClick={() => setIsChecked(true)}
+              data-testid={debugIds.historyCheck}
+            >
+              <ShieldCheck size={15} aria-hidden />
+            </IconButton>
             <IconButton
               size="small"
               label={t("debug.answered.export")}
@@ -99,7 +133,7 @@ export function HistoryPage({ onBack }: { onBack(): void }) {
         </header>
         <div
           ref={scroller}
-          className="min-h-0 flex-1 overflow-y-auto focus-visible:outline-offset-[-2px]"
+          className={`min-h-0 flex-1 overflow-y-auto ${rowsClass}`}
           role="listbox"
           aria-label={t("debug.answered")}
           tabIndex={answers.length > 0 ? 0 : -1}
@@ -207,7 +241,14 @@ const AnswerRow = memo(function AnswerRow({
   now: number;
   onSelect(id: number): void;
 }) {
-  const Icon = answer.state === "given" ? CircleCheck : answer.state === "withdrawn" ? Undo2 : CircleAlert;
+  const Icon =
+    answer.state === "given"
+      ? CircleCheck
+      : answer.state === "withdrawn"
+        ? Undo2
+        : isHanded(answer.state)
+          ? UserRoundCheck
+          : CircleAlert;
   return (
     <div
       role="option"
@@ -266,7 +307,8 @@ function AnswerDetail({ answer }: { answer: AnswerView }) {
       <p className="select-text text-lg font-semibold whitespace-pre-wrap [overflow-wrap:anywhere]">
         {answer.question}
       </p>
-      {answer.state !== "withdrawn" && (
+      {isHanded(answer.state) && <p className="select-text text-sm">{inWords(answer)}</p>}
+      {answer.state !== "withdrawn" && !isHanded(answer.state) && (
         <Pre tone="plain">{typeof answer.answer === "string" ? answer.answer : json(answer.answer)}</Pre>
       )}
       {answer.note !== undefined && (

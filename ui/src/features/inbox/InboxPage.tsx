@@ -4,6 +4,7 @@
  * answered question leaves at once and comes back when its answer is refused or taken back; the one that takes its place
  * takes no press for a moment. Nothing is answered twice: a question that somebody else answered leaves with a note.
  */
+import { rowsClass } from "../../components/recipes";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { X } from "lucide-react";
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
@@ -12,22 +13,24 @@ import { Spinner } from "../../components/Spinner";
 import type { AnswerHandle } from "../../debugger/answers/AskedForm";
 import { headline } from "../../debugger/answers/asked-effect";
 import { HeldAnswers } from "../../debugger/answers/HeldAnswers";
+import { useOnlyRead } from "../../debugger/model/only-read";
 import { FOCUS_NOTE } from "../../debugger/answers/NoteField";
 import { dismissGone, loadInbox, questionKey, useInbox, watchInbox } from "../../debugger/model/inbox";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import { SNOOZE, type Snooze } from "../../debugger/run/answering";
+import { DELEGATE, SNOOZE, type Snooze } from "../../debugger/run/answering";
 import { ensureStarted } from "../../debugger/model/connect";
 import { useNow } from "../../debugger/parts/useNow";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { conditionsOf, EVERYTHING, listed, rowsOf, stepOf } from "./desk";
+import { useCosts } from "./costs";
+import { conditionsOf, EVERYTHING, isAsleep, listed, rowsOf, stepOf } from "./desk";
 import { DeskHead } from "./DeskHead";
 import { EmptyDesk } from "./EmptyDesk";
 import { HistoryPage } from "./HistoryPage";
 import { QuestionDetail } from "./QuestionDetail";
 import { heightOf, QuestionRow } from "./QuestionRow";
-import { snooze, useSnoozes } from "./snoozes";
+import { snooze } from "./snoozes";
 
 export function InboxPage() {
   const [isPast, setIsPast] = useState(false);
@@ -47,11 +50,11 @@ function Desk({ onPast }: { onPast(): void }) {
   const problem = useInbox((inbox) => inbox.problem);
   const back = useInbox((inbox) => inbox.back);
   const held = useInbox((inbox) => inbox.held);
-  const snoozes = useSnoozes((store) => store.until);
   const me = useSession((session) => session.appInfo?.settings.name);
   const [filter, setFilter] = useState(EVERYTHING);
   const wanted = useDeferredValue(filter);
   const [selectedKey, setSelectedKey] = useState<string | null>(null);
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
   const [lastIndex, setLastIndex] = useState(0);
   /** The question that the person chose; any other got its place by itself. */
   const [chosenKey, setChosenKey] = useState<string | null>(null);
@@ -61,12 +64,10 @@ function Desk({ onPast }: { onPast(): void }) {
   const scroller = useRef<HTMLDivElement>(null);
   const search = useRef<HTMLInputElement>(null);
 
-  const questions = useMemo(() => listed(all, wanted, { me, now, snoozes }), [all, wanted, me, now, snoozes]);
+  const costs = useCosts(all, wanted.cost !== null || wanted.sort === "cost");
+  const questions = useMemo(() => listed(all, wanted, { me, now, costs }), [all, wanted, me, now, costs]);
   const list = useMemo(() => rowsOf(questions, wanted.grouped), [questions, wanted.grouped]);
-  const asleep = useMemo(
-    () => all.filter((question) => (snoozes[questionKey(question)] ?? 0) > now).length,
-    [all, snoozes, now],
-  );
+  const asleep = useMemo(() => all.filter((question) => isAsleep(question, now)).length, [all, now]);
 
   // When the selected question goes away, the one that takes its place is next.
   const found = useMemo(() => list.findIndex(({ key }) => key === selectedKey), [list, selectedKey]);
@@ -143,7 +144,8 @@ function Desk({ onPast }: { onPast(): void }) {
       else if (event.key === "/") search.current?.focus();
       else if (event.key === "g") setFilter((before) => ({ ...before, grouped: !before.grouped }));
       else if (event.key === "n") window.dispatchEvent(new Event(FOCUS_NOTE));
-      else if (event.key === "s" && selected) snooze(selected.questions, "hour");
+      else if (event.key === "s" && selected) void snooze(selected.questions, "hour");
+      else if (event.key === "d") window.dispatchEvent(new CustomEvent(DELEGATE, { detail: "delegate" }));
       else if (
         event.key === "Enter" &&
         (!target || target === document.body || scroller.current?.contains(target))
@@ -158,7 +160,7 @@ function Desk({ onPast }: { onPast(): void }) {
 
   useEffect(() => {
     const onSnooze = (event: Event) => {
-      if (selected && event instanceof CustomEvent) snooze(selected.questions, event.detail as Snooze);
+      if (selected && event instanceof CustomEvent) void snooze(selected.questions, event.detail as Snooze);
     };
     window.addEventListener(SNOOZE, onSnooze);
     return () => window.removeEventListener(SNOOZE, onSnooze);
@@ -198,7 +200,7 @@ function Desk({ onPast }: { onPast(): void }) {
         <GoneNotes />
         <div
           ref={scroller}
-          className="min-h-0 flex-1 overflow-y-auto focus-visible:outline-offset-[-2px]"
+          className={`min-h-0 flex-1 overflow-y-auto ${rowsClass}`}
           role="listbox"
           aria-label={t("debug.inbox.title")}
           aria-activedescendant={selected ? `question-${selected.key}` : undefined}
@@ -224,7 +226,7 @@ function Desk({ onPast }: { onPast(): void }) {
         <HeldAnswers held={held} />
         {list.length > 0 && (
           <p className="shrink-0 border-t border-line px-4 py-2 text-2xs text-text-3 max-[641px]:hidden">
-            {t("debug.inbox.keys")}
+            {t(onlyRead ? "debug.inbox.keysOnlyRead" : "debug.inbox.keys")}
           </p>
         )}
       </div>

@@ -8,6 +8,7 @@ import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { AlikePage } from "./AlikePage";
 import type { DeskRow } from "./desk";
+import { handedWhole } from "./handed";
 import { QuestionMenu } from "./QuestionMenu";
 import { ShowInDebug } from "./ShowInDebug";
 import { StepPage } from "./StepPage";
@@ -42,6 +43,12 @@ export function QuestionDetail({ row, step, byItself, now, form }: Props) {
           <dd className="tabular-nums" title={fullTime(question.since)}>
             {since(question.since, now)}
           </dd>
+          {alike === 1 && question.delegation && (
+            <>
+              <dt className="text-text-2">{t("debug.hand.label")}</dt>
+              <dd className="[overflow-wrap:anywhere]">{handedWhole(question.delegation)}</dd>
+            </>
+          )}
           {alike === 1 && question.branch && (
             <>
               <dt className="text-text-2">{t("debug.inbox.branch")}</dt>

@@ -8,6 +8,7 @@ import { fullTime, since } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import type { DeskRow } from "./desk";
+import { handedText } from "./handed";
 
 const ROW = 68;
 /** Of a question whose thread is called like its graph. */
@@ -88,6 +89,12 @@ export const QuestionRow = memo(function QuestionRow({
         )}
         {refusal === undefined ? (
           <p className="truncate text-2xs text-text-3">
+            {alike === 1 && question.delegation && (
+              <span className="text-text-2" data-testid={debugIds.questionHanded}>
+                {handedText(question.delegation)}
+                {" · "}
+              </span>
+            )}
             {question.graphName} · {question.node}
           </p>
         ) : (

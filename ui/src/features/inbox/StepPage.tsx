@@ -6,7 +6,7 @@ import { InlineMarkdown } from "../../components/Markdown";
 import { headline } from "../../debugger/answers/asked-effect";
 import { type AnswerHandle, AskedForm } from "../../debugger/answers/AskedForm";
 import { NoteField } from "../../debugger/answers/NoteField";
-import { useGuard } from "../../debugger/answers/useGuard";
+import { useGuard } from "../../debugger/parts/useGuard";
 import { questionKey, useInbox } from "../../debugger/model/inbox";
 import { answerStep } from "../../debugger/run/answering";
 import type { Question } from "../../ipc/bindings/Question";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Question } from "../../ipc/bindings/Question";
-import { conditionsOf, differing, EVERYTHING, listed, rowsOf, stepOf, valueOf } from "./desk";
+import { commonCalls, conditionsOf, differing, EVERYTHING, listed, rowsOf, stepOf, valueOf } from "./desk";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 const HOUR = 3_600_000;
@@ -24,8 +24,8 @@ const question = (id: string, more: Partial<Question> = {}): Question => ({
 });
 
 const ids = (questions: readonly Question[]) => questions.map(({ interruptId }) => interruptId);
-const look = (questions: readonly Question[], more: Partial<typeof EVERYTHING>, me?: string, snoozes = {}) =>
-  ids(listed(questions, { ...EVERYTHING, ...more }, { me, now: NOW, snoozes }));
+const look = (questions: readonly Question[], more: Partial<typeof EVERYTHING>, me?: string) =>
+  ids(listed(questions, { ...EVERYTHING, ...more }, { me, now: NOW }));
 
 describe("the questions that are shown", () => {
   it("have all words, wherever they stand", () => {
@@ -72,10 +72,44 @@ describe("the questions that are shown", () => {
   });
 
   it("leave out what was put off, until its time is over", () => {
+    const all = [
+      question("a", { snoozedUntil: NOW + 1 }),
+      question("b", { snoozedUntil: NOW }),
+      question("c"),
+    ];
+    expect(look(all, {})).toEqual(["b", "c"]);
+    expect(look(all, { snoozed: true })).toEqual(["a"]);
+  });
+
+  it("are those of the people to whom they were handed", () => {
+    const handed = (id: string, escalated: boolean, who: string[]) =>
+      question(id, {
+        value: { who },
+        delegation: { to: ["Bob"], escalated, at: "" },
+      });
+    const all = [
+      handed("a", false, ["Ada"]),
+      handed("b", true, ["Ada"]),
+      handed("c", false, []),
+      handed("d", true, []),
+    ];
+    expect(look(all, { mine: true }, "Bob")).toEqual(["a", "b", "c", "d"]);
+    expect(look(all, { mine: true }, "Ada"), "what was handed on is not hers any more").toEqual(["b", "d"]);
+    expect(look(all, { words: "bob" })).toHaveLength(4);
+  });
+
+  it("are those of threads that cost more", () => {
     const all = [question("a"), question("b"), question("c")];
-    const snoozes = { "a c-a": NOW + 1, "b c-b": NOW };
-    expect(look(all, {}, undefined, snoozes)).toEqual(["b", "c"]);
-    expect(look(all, { snoozed: true }, undefined, snoozes)).toEqual(["a"]);
+    const costs = new Map([
+      ["t-a", 0.02],
+      ["t-c", 3],
+    ]);
+    const see = (more: Partial<typeof EVERYTHING>) =>
+      ids(listed(all, { ...EVERYTHING, ...more }, { me: undefined, now: NOW, costs }));
+    expect(see({ cost: 0 })).toEqual(["a", "c"]);
+    expect(see({ cost: 1 })).toEqual(["c"]);
+    expect(see({ sort: "cost" })).toEqual(["c", "a", "b"]);
+    expect(conditionsOf({ ...EVERYTHING, cost: 0 })).toBe(1);
   });
 });
 
@@ -89,6 +123,21 @@ describe("alike questions", () => {
     ];
     expect(rowsOf(all, false).map(({ questions }) => questions.length)).toEqual([1, 1, 1, 1]);
     expect(rowsOf(all, true).map(({ questions }) => ids(questions))).toEqual([["a", "c"], ["b"], ["d"]]);
+  });
+
+  it("about tool calls are of the same tool, and show what is the same in all calls", () => {
+    const call = (id: string, name: string, args: object) =>
+      question(id, { calls: { form: "decisions", calls: [{ name, args, allowed: ["approve"] }] } });
+    const all = [
+      call("a", "pay", { to: "Ada", eur: 1 }),
+      call("b", "pay", { to: "Ada", eur: 2 }),
+      call("c", "delete", { to: "Ada" }),
+    ] as const;
+    expect(rowsOf(all, true).map(({ questions }) => ids(questions))).toEqual([["a", "b"], ["c"]]);
+    expect(commonCalls([all[0], all[1]])?.calls).toEqual([
+      { name: "pay", args: { to: "Ada" }, allowed: ["approve"] },
+    ]);
+    expect(commonCalls([question("d")])).toBeUndefined();
   });
 
   it("keep their row while some of them come and go", () => {

@@ -3,6 +3,8 @@ import { extrasOf } from "../../debugger/answers/question-details";
 import { choicesOf } from "../../debugger/answers/choices";
 import { questionKey } from "../../debugger/model/inbox";
 import { isObject } from "../../debugger/parts/diff";
+import type { AskedCall } from "../../ipc/bindings/AskedCall";
+import type { AskedCalls } from "../../ipc/bindings/AskedCalls";
 import type { Question } from "../../ipc/bindings/Question";
 import { grouped } from "../../lib/grouped";
 
@@ -12,7 +14,9 @@ const HOUR = 3_600_000;
 export const AGES = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR } as const;
 /** Within this its time is over. */
 export const DEADLINES = { hour: HOUR, day: 24 * HOUR, any: Infinity } as const;
-export const SORTS = ["oldest", "newest", "deadline", "graph"] as const;
+export const SORTS = ["oldest", "newest", "deadline", "graph", "cost"] as const;
+/** More than this the thread has cost, in the currency in which it cost most. */
+export const COSTS = [0, 0.01, 0.1, 1, 10] as const;
 
 export interface Filter {
   readonly words: string;
@@ -20,7 +24,8 @@ export interface Filter {
   readonly node: string | null;
   readonly age: keyof typeof AGES | null;
   readonly deadline: keyof typeof DEADLINES | null;
-  /** Only what this person may answer. */
+  readonly cost: (typeof COSTS)[number] | null;
+  /** Only what this person is to answer. */
   readonly mine: boolean;
   readonly sort: (typeof SORTS)[number];
   /** Alike questions are one row. */
@@ -35,6 +40,7 @@ export const EVERYTHING: Filter = {
   node: null,
   age: null,
   deadline: null,
+  cost: null,
   mine: false,
   sort: "oldest",
   grouped: false,
@@ -43,8 +49,9 @@ export const EVERYTHING: Filter = {
 
 /** How many conditions hold back questions. */
 export const conditionsOf = (filter: Filter): number =>
-  [filter.graph, filter.node, filter.age, filter.deadline, filter.mine || null].filter((one) => one !== null)
-    .length;
+  [filter.graph, filter.node, filter.age, filter.deadline, filter.cost, filter.mine || null].filter(
+    (one) => one !== null,
+  ).length;
 
 /** Remembers what was worked out of a question for as long as there is the question. */
 function remembered<T>(work: (question: Question) => T): (question: Question) => T {
@@ -60,8 +67,12 @@ function remembered<T>(work: (question: Question) => T): (question: Question) =>
 
 const detailsOf = remembered((question) => {
   const { who, deadline } = extrasOf(question);
+  const { to = [], escalated = false } = question.delegation ?? {};
+  // Those to whom it was handed are asked in place of the others, or besides them; without names, everybody is.
+  const isAdded = to.length === 0 || escalated;
+  const names = !isAdded ? to : who.length === 0 ? [] : [...who, ...to];
   return {
-    who: who.map((name) => name.trim().toLowerCase()),
+    who: names.map((name) => name.trim().toLowerCase()),
     deadline: deadline === undefined ? Infinity : Date.parse(deadline),
     since: Date.parse(question.since),
   };
@@ -73,6 +84,7 @@ const wordsIn = remembered((question) =>
     question.threadTitle,
     question.graphName,
     question.node,
+    ...(question.delegation?.to ?? []),
     isObject(question.context) ? JSON.stringify(question.context) : "",
   ]
     .join("\n")
@@ -88,36 +100,39 @@ const likeness = remembered((question) => {
     question.node,
     choicesOf(question).map(({ label, value }) => [label, value as unknown]),
     question.schema ?? null,
+    // To approve one tool is not to approve another.
+    question.calls?.calls.map(({ name }) => name) ?? null,
   ]);
   const known = kinds.get(kind) ?? kinds.size;
   kinds.set(kind, known);
   return known;
 });
 
-/** When each question that was put off is shown again, by key. */
-export type Snoozes = Readonly<Record<string, number>>;
+export const isAsleep = ({ snoozedUntil }: Question, now: number): boolean => (snoozedUntil ?? 0) > now;
 
-const isAsleep = (question: Question, snoozes: Snoozes, now: number): boolean =>
-  (snoozes[questionKey(question)] ?? 0) > now;
+/** What threads have cost, by thread; null while nobody has asked. */
+export type Costs = ReadonlyMap<string, number> | null;
 
 /** The questions that the filter lets through, in its order. */
 export function listed(
   questions: readonly Question[],
   filter: Filter,
-  { me, now, snoozes }: { me: string | undefined; now: number; snoozes: Snoozes },
+  { me, now, costs = null }: { me: string | undefined; now: number; costs?: Costs },
 ): readonly Question[] {
   const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
   const name = me?.trim().toLowerCase();
   const age = filter.age === null ? null : now - AGES[filter.age];
   const deadline = filter.deadline === null ? null : now + DEADLINES[filter.deadline];
+  const costOf = ({ threadId }: Question) => costs?.get(threadId) ?? 0;
   const found = questions.filter((question) => {
     const details = detailsOf(question);
     return (
-      isAsleep(question, snoozes, now) === filter.snoozed &&
+      isAsleep(question, now) === filter.snoozed &&
       (filter.graph === null || question.graphName === filter.graph) &&
       (filter.node === null || question.node === filter.node) &&
       (age === null || details.since <= age) &&
       (deadline === null || (Number.isFinite(details.deadline) && details.deadline <= deadline)) &&
+      (filter.cost === null || costOf(question) > filter.cost) &&
       (!filter.mine || details.who.length === 0 || (name !== undefined && details.who.includes(name))) &&
       words.every((word) => wordsIn(question).includes(word))
     );
@@ -126,6 +141,7 @@ export function listed(
   if (filter.sort === "deadline") found.sort((a, b) => byDeadline(a, b));
   if (filter.sort === "graph")
     found.sort((a, b) => a.graphName.localeCompare(b.graphName) || a.node.localeCompare(b.node));
+  if (filter.sort === "cost") found.sort((a, b) => costOf(b) - costOf(a));
   return found;
 }
 
@@ -171,6 +187,25 @@ export function differing(questions: readonly Question[]): readonly string[] {
     if (questions.some((question) => about(question).get(name) !== values.get(name))) names.add(name);
   }
   return [...names];
+}
+
+/** The tool calls of alike questions, with what is the same in all of them. */
+export function commonCalls(questions: readonly [Question, ...Question[]]): AskedCalls | undefined {
+  const [first] = questions;
+  if (first.calls === undefined) return undefined;
+  const calls = first.calls.calls.map(({ description, ...call }, at): AskedCall => {
+    const each = questions.map((question) => question.calls?.calls[at]);
+    const args: unknown = call.args;
+    const same = Object.entries(isObject(args) ? args : {}).filter(([name, value]) =>
+      each.every((other) => {
+        const given: unknown = other?.args;
+        return isObject(given) && JSON.stringify(given[name]) === JSON.stringify(value);
+      }),
+    );
+    const isSaid = description !== undefined && each.every((other) => other?.description === description);
+    return { ...call, args: Object.fromEntries(same), ...(isSaid && { description }) };
+  });
+  return { ...first.calls, calls };
 }
 
 export const valueOf = (question: Question, name: string): string => about(question).get(name) ?? "";

@@ -1,49 +1,38 @@
-/** Questions that a person has put off: kept in this browser, by question, until when. */
-import { create } from "zustand";
-import { questionKey } from "../../debugger/model/inbox";
-import { isObject } from "../../debugger/parts/diff";
+/** Puts questions off: kept in the data folder, so that every window shows the same. */
+import { loadInbox } from "../../debugger/model/inbox";
 import type { Snooze } from "../../debugger/run/answering";
 import type { Question } from "../../ipc/bindings/Question";
-import type { Snoozes } from "./desk";
-
-const STORE = "superstep.snoozed";
-
-function stored(): Snoozes {
-  try {
-    const value: unknown = JSON.parse(localStorage.getItem(STORE) ?? "{}");
-    if (!isObject(value)) return {};
-    const entries = Object.entries(value);
-    return Object.fromEntries(
-      entries.filter((entry): entry is [string, number] => typeof entry[1] === "number"),
-    );
-  } catch {
-    return {};
-  }
-}
-
-export const useSnoozes = create<{ readonly until: Snoozes }>(() => ({ until: stored() }));
+import type { QuestionRef } from "../../ipc/bindings/QuestionRef";
+import { rpc } from "../../ipc/client";
+import { showProblem } from "../../state/toasts";
 
 const HOUR = 3_600_000;
 
 /** Nine in the morning of the day after this time. */
-export function nextMorning(now: number): number {
+function nextMorning(now: number): number {
   const at = new Date(now);
   at.setDate(at.getDate() + 1);
   at.setHours(9, 0, 0, 0);
   return at.getTime();
 }
 
+export const placeOf = ({ threadId, checkpointId, interruptId }: Question): QuestionRef => ({
+  threadId,
+  checkpointId,
+  interruptId,
+});
+
 /** Puts questions off, or brings them back. */
-export function snooze(questions: readonly Question[], how: Snooze): void {
+export async function snooze(questions: readonly Question[], how: Snooze): Promise<void> {
   const now = Date.now();
-  const kept = Object.entries(useSnoozes.getState().until).filter(([, at]) => at > now);
-  const next = { ...Object.fromEntries(kept) };
-  const until = how === "hour" ? now + HOUR : how === "tomorrow" ? nextMorning(now) : 0;
-  for (const question of questions) next[questionKey(question)] = until;
-  useSnoozes.setState({ until: next });
+  const until = how === "hour" ? now + HOUR : how === "tomorrow" ? nextMorning(now) : undefined;
   try {
-    localStorage.setItem(STORE, JSON.stringify(next));
-  } catch {
-    // Without storage they last as long as the window.
+    await rpc("question.snooze", {
+      questions: questions.map(placeOf),
+      ...(until !== undefined && { until }),
+    });
+    await loadInbox();
+  } catch (problem) {
+    showProblem(problem);
   }
 }

@@ -8,11 +8,12 @@ import { Field } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
 import { InlineCode } from "../../components/InlineCode";
 import { NameField } from "../../components/schema-form/SchemaBuilder";
+import { NumberField } from "../../components/NumberField";
 import { Select } from "../../components/Select";
 import { TextField } from "../../components/TextField";
-import { deleteThings, setField } from "../../document/edits";
+import { deleteThings, setField, setMaxVisits } from "../../document/edits";
 import { addPath, freeLabel, renamePath, setEdgeForm, setExpression } from "../../document/edge-edits";
-import { doc, useDiagnostics, useIds, useRecord } from "../../document/store";
+import { doc, useIds, useRecord, useDiagnosticsAtRest } from "../../document/store";
 import { edit, sealHistory } from "../../document/edit";
 import { edgeOf, END, isObject, START, type EdgeForm, type Json } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
@@ -42,12 +43,12 @@ const EXPECTED: Readonly<Partial<Record<EdgeForm, Expected>>> = {
   each: { is: "value", schema: { type: "array" } },
 };
 
-const FORMS: EdgeForm[] = ["plain", "when", "route", "each", "join"];
+const FORMS: EdgeForm[] = ["plain", "when", "route", "each", "join", "limit"];
 
 export function EdgeInspector({ id }: { id: string }) {
   const recordId = `edge:${id}`;
   const record = useRecord(recordId);
-  const diagnostics = useDiagnostics(recordId);
+  const diagnostics = useDiagnosticsAtRest(recordId);
   const calm = useCalmRecord(recordId);
   const nodes = useIds("node");
   const keys = useKeyInfos();
@@ -57,7 +58,7 @@ export function EdgeInspector({ id }: { id: string }) {
   const name = t("forms.edit.theEdge");
   const at = (...pointers: string[]) =>
     problemsOf(diagnostics, (pointer) => pointers.includes(pointer), calm);
-  const own = ["/when", "/route", "/each", "/as", "/to", "/from", "/default"];
+  const own = ["/when", "/route", "/each", "/as", "/to", "/from", "/default", "/limit"];
   const rest = problemsOf(
     diagnostics,
     (pointer) => !own.includes(pointer) && !/^\/(paths|with|invariants)\//.test(pointer),
@@ -126,8 +127,9 @@ export function EdgeInspector({ id }: { id: string }) {
               value: form,
               label: t(`forms.edge.form.${form}`),
               description: withLangGraph(t(`forms.edge.form.${form}.help`), "edge", form),
-              // A route and a condition decide after one node; a join has nothing to wait for at the start.
-              disabled: form === "join" && edge.sources[0] === START,
+              // A route and a condition decide after one node; a join has nothing to wait for at the start, which is
+              // visited once.
+              disabled: (form === "join" || form === "limit") && edge.sources[0] === START,
             }))}
             onChange={(form) => {
               if (edit(t("forms.edit.edgeForm"), (document) => setEdgeForm(document, id, form)))
@@ -239,6 +241,9 @@ export function EdgeInspector({ id }: { id: string }) {
           </Field>
         )}
 
+        {edge.form === "limit" && edge.sources[0] !== undefined && (
+          <LimitField node={edge.sources[0]} error={at("/limit")} />
+        )}
         {edge.form === "each" && (
           <>
             <Field
@@ -262,6 +267,30 @@ export function EdgeInspector({ id }: { id: string }) {
       )}
       <InvariantsSection key={id} record={recordId} keys={keys} />
     </div>
+  );
+}
+
+/** How often the node may be visited before the edge is taken: a setting of the node. */
+function LimitField({ node, error }: { node: string; error: ReturnType<typeof problemsOf> }) {
+  const record = useRecord(`node:${node}`);
+  const most = isObject(record) ? record["max_visits"] : undefined;
+  const what = t("forms.policy.visits");
+  return (
+    <Field label={what} description={t("forms.policy.visitsHelp")} error={error} pointer="/limit">
+      <NumberField
+        value={typeof most === "number" ? most : undefined}
+        placeholder={t("forms.policy.visitsNone")}
+        min={1}
+        integer
+        onChange={(next) =>
+          edit(
+            t("forms.edit.field", { what, name: node }),
+            (document) => setMaxVisits(document, node, next),
+            { merge: `node:${node}/max_visits` },
+          )
+        }
+      />
+    </Field>
   );
 }
 

@@ -11,7 +11,7 @@ import {
 import { deleteThings, setField } from "../../document/edits";
 import { errorEdge, errorWayOf } from "../../document/error-ways";
 import { edit, sealHistory } from "../../document/edit";
-import { useDiagnostics, useRecord } from "../../document/store";
+import { useRecord, useDiagnosticsAtRest } from "../../document/store";
 import { isObject, type Json } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -24,7 +24,7 @@ import { Fallback } from "./PolicySection";
 export function ErrorWayInspector({ name }: { name: string }) {
   const recordId = `node:${name}`;
   const record = useRecord(recordId);
-  const diagnostics = useDiagnostics(recordId);
+  const diagnostics = useDiagnosticsAtRest(recordId);
   const keys = useKeyInfos();
   const way = errorWayOf(record);
   if (!isObject(record) || way === null) return null;

@@ -13,11 +13,11 @@ import { TextArea, TextField } from "../../components/TextField";
 import { setField } from "../../document/edits";
 import {
   doc,
-  useDiagnostics,
   useDocumentState,
   useDocumentVersion,
   useIds,
   useRecord,
+  useDiagnosticsAtRest,
 } from "../../document/store";
 import { edit, sealHistory } from "../../document/edit";
 import { isObject, type Json, type JsonObject } from "../../document/types";
@@ -47,7 +47,7 @@ const DEFAULT_LIMIT = 1000;
 
 export function GraphInspector() {
   const head = useRecord("doc");
-  const diagnostics = useDiagnostics("doc");
+  const diagnostics = useDiagnosticsAtRest("doc");
   const waits = useWaits();
   const path = useDocumentState((state) => state.path);
   const readme = useDocumentState((state) => state.readme);
@@ -184,7 +184,13 @@ function inputSchema(): Schema {
   return { type: "object", properties };
 }
 
-function Examples({ head, problems }: { head: JsonObject; problems: ReturnType<typeof useDiagnostics> }) {
+function Examples({
+  head,
+  problems,
+}: {
+  head: JsonObject;
+  problems: ReturnType<typeof useDiagnosticsAtRest>;
+}) {
   const version = useDocumentVersion();
   const [open, setOpen] = useState<number | null>(null);
   const list = Array.isArray(head["examples"]) ? head["examples"] : [];

@@ -75,7 +75,7 @@ export function LiveValue({ text, template, valid }: LiveValueProps) {
   const words = wordsOf(value, template);
   return (
     <p className={LINE} data-testid={formsIds.liveValue} data-old={shown.of !== text || undefined}>
-      <span className="min-w-0 font-mono line-clamp-3 wrap-anywhere whitespace-pre-wrap" title={words}>
+      <span className="min-w-0 font-mono truncate" title={words}>
         = {words}
       </span>
       <span className="ml-auto shrink-0">{last?.label ?? t("forms.live.defaults")}</span>

@@ -16,7 +16,7 @@ import { useSame } from "../../components/stable";
 import { TextArea, TextField } from "../../components/TextField";
 import { disabledOf } from "../../document/disabled";
 import { nodeNameProblem, setField, setRecord } from "../../document/edits";
-import { doc, useDiagnostics, useRecord } from "../../document/store";
+import { doc, useRecord, useDiagnosticsAtRest } from "../../document/store";
 import { edit, sealHistory } from "../../document/edit";
 import { flush, openGraph } from "../../document/open-graph";
 import { isObject, nodeOf, NOTE, type Json } from "../../document/types";
@@ -58,7 +58,7 @@ export type NodeSection = ComponentType<{ nodeId: string }>;
 export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeSection | undefined }) {
   const recordId = `node:${name}`;
   const record = useRecord(recordId);
-  const diagnostics = useDiagnostics(recordId);
+  const diagnostics = useDiagnosticsAtRest(recordId);
   const calm = useCalm(name);
   const kinds = useSession((state) => state.appInfo?.kinds);
   const keys = useKeyInfos(name);

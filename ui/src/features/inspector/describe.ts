@@ -27,6 +27,8 @@ export function edgeSentence(record: Json | undefined): string {
         : t("forms.edge.says.plain", { from, to });
     case "when":
       return t("forms.edge.says.when", { from, to, expression });
+    case "limit":
+      return t("forms.edge.says.limit", { from, to });
     case "join":
       return tn("forms.edge.says.join.one", "forms.edge.says.join.many", edge.sources.length, { from, to });
     case "each": {

@@ -20,7 +20,7 @@ import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
 import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/schema-form/SchemaForm";
 import { useSame, useStable } from "../../components/stable";
 import { Tabs } from "../../components/Tabs";
-import { routeLabels } from "../../document/ports";
+import { declaredWays, routeLabels } from "../../document/ports";
 import { nestedGraphOf, openNestedGraph } from "../../document/nested-graphs";
 import { doc, useDocumentState, useDocumentVersion } from "../../document/store";
 import { openGraph } from "../../document/open-graph";
@@ -491,7 +491,9 @@ function WayEditor({ value, onChange, readOnly, onBlur }: FieldEditorProps) {
   useDocumentVersion();
   const { workplace } = useForm();
   const own = typeof value === "string" ? value : "";
-  const labels = routeLabels(doc, workplace?.node ?? "").filter((label) => label !== own);
+  const node = workplace?.node ?? "";
+  const declared = declaredWays(doc.get(`node:${node}`)).map(({ label }) => label);
+  const labels = [...new Set([...declared, ...routeLabels(doc, node)])].filter((label) => label !== own);
   return (
     <div onBlur={onBlur}>
       <Combobox

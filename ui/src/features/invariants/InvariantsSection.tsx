@@ -26,7 +26,7 @@ import {
   type Invariant,
 } from "../../document/invariants";
 import { edit } from "../../document/edit";
-import { doc, useDiagnostics, useDocumentPart } from "../../document/store";
+import { doc, useDocumentPart, useDiagnosticsAtRest } from "../../document/store";
 import { queryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showToast } from "../../state/toasts";
@@ -102,7 +102,7 @@ function Card({
   keys: readonly KeyInfo[];
 }) {
   const { record, place, must, message, whenBroken, id } = invariant;
-  const diagnostics = useDiagnostics(record);
+  const diagnostics = useDiagnosticsAtRest(record);
   const pointer = `/invariants/${place}`;
   const problems = (field: string) =>
     diagnostics

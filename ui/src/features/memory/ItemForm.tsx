@@ -11,6 +11,7 @@ import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import { useNow } from "../../debugger/parts/useNow";
 import { sameJson, type Json } from "../../components/schema-form/json";
 import type { ItemView } from "../../ipc/bindings/ItemView";
+import { useOffOnlyRead } from "../../debugger/model/only-read";
 import { rpc } from "../../ipc/client";
 import { fullTime, when } from "../../lib/intl";
 import { memoryIds } from "../../lib/testIds";
@@ -89,7 +90,8 @@ function Form({
   }, [changed]);
 
   const labels = item?.namespace ?? placeOf(place);
-  const ready = changed && valid && isObject(value) && key.trim() !== "" && labels.length > 0;
+  const off = useOffOnlyRead();
+  const ready = off === null && changed && valid && isObject(value) && key.trim() !== "" && labels.length > 0;
   const save = async () => {
     if (!ready) return;
     setBusy(true);
@@ -191,7 +193,8 @@ function Form({
             variant="ghost"
             icon={<Trash2 size={14} aria-hidden />}
             onClick={() => void remove()}
-            disabled={busy}
+            disabled={busy || off !== null}
+            title={off ?? undefined}
             data-testid={memoryIds.remove}
           >
             {t("memory.remove")}
@@ -202,7 +205,14 @@ function Form({
             {t("memory.revert")}
           </Button>
         )}
-        <Button type="submit" variant="primary" disabled={!ready} busy={busy} data-testid={memoryIds.save}>
+        <Button
+          type="submit"
+          variant="primary"
+          disabled={!ready}
+          title={off ?? undefined}
+          busy={busy}
+          data-testid={memoryIds.save}
+        >
           {t(item === null ? "memory.add" : "memory.save")}
         </Button>
       </footer>

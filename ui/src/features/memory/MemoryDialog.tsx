@@ -15,6 +15,7 @@ import { useRuns } from "../../debugger/model/runStore";
 import { useNow } from "../../debugger/parts/useNow";
 import type { FoundBy } from "../../ipc/bindings/FoundBy";
 import type { ItemView } from "../../ipc/bindings/ItemView";
+import { useOffOnlyRead } from "../../debugger/model/only-read";
 import { rpc } from "../../ipc/client";
 import { when } from "../../lib/intl";
 import { memoryIds } from "../../lib/testIds";
@@ -67,6 +68,7 @@ function Memory({ onClose }: { onClose(): void }) {
   const [by, setBy] = useState<FoundBy>("vectors");
   const looksFor = vectors && words !== "" ? { by } : {};
 
+  const off = useOffOnlyRead();
   const spaces = useAnswer("namespaces", (signal) => rpc("store.namespaces", {}, signal), true);
   const items = useAnswer(
     JSON.stringify([namespace, words, limit, looksFor]),
@@ -166,6 +168,8 @@ function Memory({ onClose }: { onClose(): void }) {
           </IconButton>
           <Button
             icon={<Plus size={14} aria-hidden />}
+            disabled={off !== null}
+            title={off ?? undefined}
             onClick={() => select("new")}
             data-testid={memoryIds.add}
           >

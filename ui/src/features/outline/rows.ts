@@ -270,6 +270,8 @@ function markOf(view: EdgeView, path: EdgePath, from: string): string {
       return view.expression ?? "";
     case "each":
       return t("canvas.line.each", { items: view.expression ?? "" });
+    case "limit":
+      return t("canvas.line.limit");
     case "join":
       return t("forms.outline.join", { others: listed(view.sources.filter((other) => other !== from)) });
     default:

@@ -15,15 +15,17 @@ import {
   SquareArrowRightEnter,
   TextCursorInput,
 } from "lucide-react";
-import { memo, type ReactNode, useEffect, useMemo } from "react";
+import { type ComponentProps, memo, type ReactNode, useEffect, useMemo } from "react";
 import { Button } from "../../components/Button";
 import { useSame } from "../../components/stable";
 import { Tooltip } from "../../components/Tooltip";
+import { cx } from "../../components/cx";
 import { go, primary, replayHere, step, stepOut, stop } from "../../debugger/run/actions";
 import { isPast } from "../../debugger/run/situation";
 import { showRunForm } from "../../debugger/run/run-form";
 import { focusNode } from "../../canvas/actions";
 import { useRunCost } from "../../debugger/exchanges/useRunCost";
+import { cannotRun, useOnlyRead } from "../../debugger/model/only-read";
 import { showInnermost, standsInside, useNested } from "../../debugger/model/nested";
 import { nodeList } from "../../debugger/parts/format";
 import { ensureStarted } from "../../debugger/model/connect";
@@ -41,7 +43,7 @@ import { registerCommands } from "../../state/commands";
 import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import type { Controls, Primary } from "../../debugger/run/controls";
-import type { LiveThread } from "../../debugger/model/live";
+import type { LiveTasks } from "../../debugger/model/live";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 
 const keyOf = (command: string): string => shortcutOf(command);
@@ -54,6 +56,46 @@ const PRIMARY: Record<Primary, { text: TextKey; hint: TextKey; icon: typeof Play
   answer: { text: "debug.answer", hint: "debug.answer.hint", icon: CornerDownLeft },
 };
 
+/** What the first button becomes while a run goes on by itself. */
+const BY_ITSELF: ReadonlySet<Primary> = new Set(["run", "continue", "answer"]);
+
+function wordOf(primary: Primary): ReactNode {
+  const { text, icon: Icon } = PRIMARY[primary];
+  return (
+    <>
+      <Icon size={14} />
+      {t(text)}
+    </>
+  );
+}
+
+/** A button in the room of the widest that stands in its place, so that nothing beside it moves when another one does. */
+function Steady({
+  others,
+  room,
+  children,
+  ...rest
+}: ComponentProps<"span"> & { readonly others: readonly ReactNode[]; readonly room: string }) {
+  return (
+    <span {...rest} className="grid *:[grid-area:1/1]">
+      {others.map((other, at) => (
+        <span
+          key={at}
+          className={cx(
+            // Narrow windows have no room to spare.
+            "invisible inline-flex items-center gap-1.5 border text-xs font-medium whitespace-nowrap max-[901px]:hidden",
+            room,
+          )}
+          aria-hidden
+        >
+          {other}
+        </span>
+      ))}
+      {children}
+    </span>
+  );
+}
+
 export function RunControls() {
   useEffect(ensureStarted, []);
   useRunCommands();
@@ -63,7 +105,7 @@ export function RunControls() {
   if (!graphOpen) return null;
   return (
     <div
-      className="flex items-center gap-1 max-[761px]:flex-wrap max-[761px]:justify-end"
+      className="flex min-w-0 items-center gap-1 *:shrink-0 max-[761px]:flex-wrap max-[761px]:justify-end"
       role="group"
       aria-label={t("debug.controls")}
     >
@@ -75,6 +117,8 @@ export function RunControls() {
 
 const RunButtons = memo(function RunButtons({ controls }: { controls: Controls }) {
   const { text, hint, icon: Icon } = PRIMARY[controls.primary];
+  const offInput = useOnlyRead(cannotRun) ? t("debug.off.onlyRead") : null;
+  const beside = BY_ITSELF.has(controls.primary) ? [...BY_ITSELF].map(wordOf) : [];
   const reason = controls.blocked ? t("debug.off.errors") : (controls.primaryOff ?? t(hint));
   return (
     <>
@@ -84,7 +128,7 @@ const RunButtons = memo(function RunButtons({ controls }: { controls: Controls }
           ? { shortcut: keyOf("debug.backToNow") }
           : controls.primaryOff === null && !controls.past && { shortcut: keyOf("run.start") })}
       >
-        <span>
+        <Steady room="px-2" others={beside}>
           <Button
             variant="primary"
             size="small"
@@ -97,7 +141,7 @@ const RunButtons = memo(function RunButtons({ controls }: { controls: Controls }
           >
             {t(text)}
           </Button>
-        </span>
+        </Steady>
       </Tooltip>
       {controls.past && (
         <Tooltip
@@ -121,23 +165,29 @@ const RunButtons = memo(function RunButtons({ controls }: { controls: Controls }
       <ToolButton
         word={t("debug.input")}
         hint={t("debug.run.withInput")}
+        off={offInput}
         icon={<TextCursorInput size={15} aria-hidden />}
         run={showRunForm}
         data-testid={debugIds.runWithInput}
       />
-      {controls.stopOff === null ? (
-        <PauseButton />
-      ) : (
-        <ToolButton
-          word={t("debug.step")}
-          hint={t("debug.step.hint")}
-          off={controls.stepOff}
-          shortcut={keyOf("run.step")}
-          icon={<RedoDot size={15} aria-hidden />}
-          run={() => void step()}
-          data-testid={debugIds.step}
-        />
-      )}
+      <Steady
+        room={cx(toolClass, "[&>b]:font-medium [&>b]:max-[1201px]:hidden")}
+        others={STEP_OR_PAUSE.map(toolWord)}
+      >
+        {controls.stopOff === null ? (
+          <PauseButton />
+        ) : (
+          <ToolButton
+            word={t("debug.step")}
+            hint={t("debug.step.hint")}
+            off={controls.stepOff}
+            shortcut={keyOf("run.step")}
+            icon={<RedoDot size={15} aria-hidden />}
+            run={() => void step()}
+            data-testid={debugIds.step}
+          />
+        )}
+      </Steady>
       <ToolButton
         word={t("debug.stepInto")}
         hint={t("debug.stepInto.hint")}
@@ -160,6 +210,15 @@ const RunButtons = memo(function RunButtons({ controls }: { controls: Controls }
   );
 });
 
+const STEP_OR_PAUSE = ["debug.step", "debug.pause"] as const;
+
+const toolWord = (text: TextKey): ReactNode => (
+  <>
+    <Pause size={15} />
+    <b>{t(text)}</b>
+  </>
+);
+
 /** In the place of Step while the thread runs. */
 function PauseButton() {
   const asked = usePauseAsked(useShownRun()?.runId);
@@ -181,6 +240,8 @@ function useShownRun() {
   const threadId = useSession((session) => session.cursor.threadId);
   return lastRun(useThread(threadId), useLive(threadId));
 }
+
+const toolClass = "px-1.25 min-[1201px]:px-1.5";
 
 /** A button of the toolbar: its word where there is room, its icon where there is not. */
 function ToolButton({
@@ -207,7 +268,7 @@ function ToolButton({
         {...rest}
         variant="ghost"
         size="small"
-        className="px-1.25 min-[1201px]:px-1.5 [&>span]:max-[1201px]:hidden"
+        className={cx(toolClass, "[&>span]:max-[1201px]:hidden")}
         icon={icon}
         disabled={off !== null}
         focusableWhenDisabled
@@ -261,11 +322,11 @@ function RunStatusText() {
   if (past) {
     return (
       <span
-        className="flex items-center gap-1.5 rounded-md bg-past-soft px-2 py-0.5 text-xs whitespace-nowrap text-past"
+        className="flex min-w-0 items-center gap-1.5 shrink! rounded-md bg-past-soft px-2 py-0.5 text-xs whitespace-nowrap text-past"
         data-testid={debugIds.status}
       >
-        <History size={14} aria-hidden />
-        <span className="tabular-nums">{t("debug.past", { step: pastStep ?? "?" })}</span>
+        <History size={14} className="shrink-0" aria-hidden />
+        <span className="min-w-0 truncate tabular-nums">{t("debug.past", { step: pastStep ?? "?" })}</span>
       </span>
     );
   }
@@ -297,7 +358,7 @@ function RunStatusText() {
   return (
     <button
       type="button"
-      className="flex h-6 min-w-0 items-center gap-1.5 rounded-md px-2 text-xs text-text-2 hover:bg-surface-3"
+      className="flex h-6 min-w-0 shrink! items-center gap-1.5 rounded-md px-2 text-xs text-text-2 hover:bg-surface-3"
       title={
         program ?? (node === undefined ? t("debug.status.showResult") : t("debug.status.showNode", { node }))
       }
@@ -306,7 +367,7 @@ function RunStatusText() {
       data-status={status}
     >
       <StatusMark status={status} />
-      <span className="tabular-nums max-w-[clamp(80px,18vw,320px)] truncate" aria-live="polite">
+      <span className="min-w-0 tabular-nums max-w-[clamp(80px,18vw,320px)] truncate" aria-live="polite">
         {parts.join(" · ")}
       </span>
     </button>
@@ -319,7 +380,7 @@ const onlyOne = (next: readonly string[] = []): readonly string[] => (next.lengt
 function nodesThat(
   status: ShownStatus | undefined,
   snapshot: SnapshotView | undefined,
-  live: LiveThread | undefined,
+  live: LiveTasks | undefined,
 ): string[] {
   const tasks = new Map<string, { node: string; status: string }>();
   for (const task of snapshot?.tasks ?? []) tasks.set(task.id, task);
@@ -406,7 +467,7 @@ function useRunCommands() {
         group,
         title: t("debug.run.withInput"),
         run: showRunForm,
-        enabled: () => hasGraph(),
+        enabled: () => hasGraph() && !cannotRun(useOnlyRead.getState()),
       },
       {
         id: "debug.backToNow",

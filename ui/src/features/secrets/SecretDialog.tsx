@@ -11,17 +11,21 @@ export interface SecretDialogProps {
   /** The secret; without one, a new one. */
   name?: string | undefined;
   suggested?: string | undefined;
+  /** What it is for, where that is known. */
+  title?: string | undefined;
+  description?: string | undefined;
   onClose(): void;
   onSaved?(name: string): void;
 }
 
-export function SecretDialog({ name, suggested, onClose, onSaved }: SecretDialogProps) {
+export function SecretDialog({ name, suggested, title, description, onClose, onSaved }: SecretDialogProps) {
   const { list, problem } = useSecrets(name === undefined ? [] : [name]);
   return (
     <Dialog
       open
       onClose={onClose}
-      title={name === undefined ? t("secrets.new") : t("secrets.valueOf", { name })}
+      title={title ?? (name === undefined ? t("secrets.new") : t("secrets.valueOf", { name }))}
+      description={description}
       data-testid={safetyIds.secretDialog}
     >
       {problem && <ProblemNote problem={problem} onRetry={readSecretsAgain} />}

@@ -12,6 +12,7 @@ import { safetyIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { ServerForm } from "./ServerForm";
+import { ServerLogin } from "./ServerLogin";
 import { askServer, useServers } from "./useServers";
 
 const how = (server: McpServer) => server.url ?? [server.command, ...server.args].join(" ");
@@ -19,26 +20,39 @@ const how = (server: McpServer) => server.url ?? [server.command, ...server.args
 export function ServerEditor({ value, onChange, readOnly, onBlur }: FieldEditorProps) {
   const saved = useDocumentState((state) => state.path !== null);
   const { list, problem, tools, failed, asking } = useServers();
-  const [form, setForm] = useState<"add" | "edit" | null>(null);
+  const [opened, setForm] = useState<"add" | "edit" | "none" | null>(null);
+  const [focused, setFocused] = useState(false);
   const named = typeof value === "string" ? value : "";
+  // With none to choose from there is one thing to do; where somebody is about to choose, they type on in the form.
+  const first = saved && !readOnly && list !== null && list.servers.length === 0 && named === "";
+  const form = opened === null && first ? "add" : opened === "none" ? null : opened;
   const known = list?.servers.find((server) => server.name === named);
   const offered = tools.get(named);
   const wrong = failed.get(named);
   return (
-    <div className={itemsClass} onBlur={onBlur}>
-      <Combobox
-        mono
-        choose
-        value={named}
-        disabled={readOnly}
-        onChange={onChange}
-        placeholder={t("servers.choose")}
-        emptyText={t(saved ? "servers.none" : "servers.saveFirst")}
-        items={(list?.servers ?? []).map((server) => ({
-          value: server.name,
-          description: server.problem ?? how(server),
-        }))}
-      />
+    <div
+      className={itemsClass}
+      onFocus={() => setFocused(true)}
+      onBlur={() => {
+        setFocused(false);
+        onBlur();
+      }}
+    >
+      {!(first && form === "add") && (
+        <Combobox
+          mono
+          choose
+          value={named}
+          disabled={readOnly}
+          onChange={onChange}
+          placeholder={t("servers.choose")}
+          emptyText={t(saved ? "servers.none" : "servers.saveFirst")}
+          items={(list?.servers ?? []).map((server) => ({
+            value: server.name,
+            description: server.problem ?? how(server),
+          }))}
+        />
+      )}
       {!saved && !readOnly && (
         <div>
           <Button size="small" onClick={() => runCommand("graph.save")} data-testid={safetyIds.serverSave}>
@@ -53,6 +67,7 @@ export function ServerEditor({ value, onChange, readOnly, onBlur }: FieldEditorP
           {tn("servers.works.one", "servers.works.many", offered.length)}
         </p>
       )}
+      {known?.url !== undefined && !readOnly && <ServerLogin key={named} server={known} />}
       {saved && !readOnly && form === null && (
         <div className="flex flex-wrap gap-2">
           {known !== undefined && (
@@ -90,7 +105,8 @@ export function ServerEditor({ value, onChange, readOnly, onBlur }: FieldEditorP
         <ServerForm
           server={form === "edit" ? known : undefined}
           taken={(list?.servers ?? []).map((server) => server.name)}
-          onClose={() => setForm(null)}
+          autoFocus={opened !== null || focused}
+          onClose={() => setForm(first ? "none" : null)}
           onSaved={(name) => {
             setForm(null);
             onChange(name);

@@ -20,6 +20,8 @@ interface ServerFormProps {
   /** The server that is changed; a new one without it. */
   readonly server?: McpServer | undefined;
   readonly taken: readonly string[];
+  /** It was opened by hand, or takes the place of what has the focus. */
+  readonly autoFocus: boolean;
   onClose(): void;
   onSaved(name: string): void;
 }
@@ -27,7 +29,7 @@ interface ServerFormProps {
 const lineOf = (server: McpServer | undefined) =>
   server?.url ?? (server?.command === undefined ? "" : commandLine(server.command, server.args));
 
-export function ServerForm({ server, taken, onClose, onSaved }: ServerFormProps) {
+export function ServerForm({ server, taken, autoFocus, onClose, onSaved }: ServerFormProps) {
   const [text, setText] = useState(() => lineOf(server));
   const [own, setOwn] = useState<string | null>(server?.name ?? null);
   const [rows, setRows] = useState<McpVariable[]>(() => server?.variables ?? []);
@@ -74,7 +76,7 @@ export function ServerForm({ server, taken, onClose, onSaved }: ServerFormProps)
       <Field label={t("servers.how")} description={t("servers.howHelp")}>
         <TextField
           mono
-          autoFocus
+          autoFocus={autoFocus}
           value={text}
           onChange={setText}
           placeholder="npx -y @modelcontextprotocol/server-everything"

@@ -1,16 +1,17 @@
 /** What the window shows without a graph. A first start leads into an example; later ones to where a person was. */
-import { ArrowRight, ChartColumn, FileX, FolderOpen, Inbox, Plus, Workflow } from "lucide-react";
+import { ArrowRight, ChartColumn, Database, FileX, FolderOpen, Inbox, Plus, Workflow } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Kbd } from "../../components/Kbd";
 import { useInbox } from "../../debugger/model/inbox";
+import { readOnlyRead, useOnlyRead } from "../../debugger/model/only-read";
 import { RunningMark } from "../../debugger/run/RunningMark";
+import { openPlace } from "../../debugger/run/seen";
 import { StoppedMark } from "../../debugger/run/StoppedMark";
 import { isBlock } from "../../document/block-files";
 import { openGraph } from "../../document/open-graph";
 import type { Example } from "../../ipc/bindings/Example";
-import type { GraphView } from "../../ipc/bindings/GraphView";
 import type { Recent } from "../../ipc/bindings/Recent";
 import { rpc } from "../../ipc/client";
 import { ago } from "../../lib/intl";
@@ -28,6 +29,7 @@ export function StartScreen() {
   const [busy, setBusy] = useState<string | null>(null);
 
   useEffect(() => {
+    void readOnlyRead();
     // What was opened, moved or deleted meanwhile is known to the host only.
     rpc("app.info", {}).then(
       (info) => useSession.getState().setAppInfo(info),
@@ -40,12 +42,11 @@ export function StartScreen() {
   if (appInfo === null) return null;
   const recents = appInfo.recents.filter(({ path }) => !isBlock(path));
   const first = !appInfo.settings.welcomed && appInfo.recents.length === 0;
-  const open = (id: string, request: Promise<GraphView>) => {
+  const open = (id: string, request: Promise<void>) => {
     setBusy(id);
     request
-      .then((view) => {
+      .then(() => {
         if (!appInfo.settings.welcomed) useSession.getState().setSettings({ welcomed: true });
-        openGraph(view);
       }, showProblem)
       .finally(() => setBusy(null));
   };
@@ -54,7 +55,7 @@ export function StartScreen() {
       examples={appInfo.examples}
       busy={busy}
       lead={first}
-      onOpen={(example) => open(example.id, rpc("graph.openExample", { id: example.id }))}
+      onOpen={(example) => open(example.id, rpc("graph.openExample", { id: example.id }).then(openGraph))}
     />
   );
 
@@ -98,6 +99,8 @@ export function StartScreen() {
           </div>
         </header>
 
+        <LangGraphRow />
+
         {waiting > 0 && (
           <button
             type="button"
@@ -124,7 +127,7 @@ export function StartScreen() {
                   recent={recent}
                   index={index}
                   busy={busy === recent.path}
-                  onOpen={() => open(recent.path, rpc("graph.open", { path: recent.path }))}
+                  onOpen={() => open(recent.path, openPlace(recent.path))}
                 />
               ))}
             </ul>
@@ -139,6 +142,43 @@ export function StartScreen() {
           <span>{t("forms.start.helpOffline")}</span>
         </footer>
       </div>
+    </div>
+  );
+}
+
+/** The way in for who comes with a LangGraph program: to its database, or to the one that is open. */
+function LangGraphRow() {
+  const database = useOnlyRead((store) => (store.onlyRead ? store.database : null));
+  return (
+    <div className="flex flex-wrap items-stretch rounded-lg border border-line bg-surface-2">
+      <button
+        type="button"
+        className="flex min-w-0 flex-1 items-center gap-2.5 rounded-lg py-2.5 px-3.5 text-left hover:bg-surface-3"
+        onClick={() => runCommand(database === null ? "graph.open" : "graph.seen")}
+        data-testid={formsIds.startSeen}
+      >
+        <Database size={16} className="shrink-0 text-text-2" aria-hidden />
+        <span className="flex min-w-0 flex-col">
+          <span className="truncate font-medium">
+            {database === null ? t("seen.start") : t("seen.startNow", { database })}
+          </span>
+          <span className="text-xs/inherit text-text-2">{t("seen.startHelp")}</span>
+        </span>
+        <span className="ml-auto inline-flex shrink-0 items-center gap-1">
+          {database === null && t("seen.startFile")}
+          <ArrowRight size={14} aria-hidden />
+        </span>
+      </button>
+      <button
+        type="button"
+        className="inline-flex shrink-0 items-center gap-1 rounded-lg border-l border-line px-3.5 py-2.5 hover:bg-surface-3"
+        aria-label={t("seen.address")}
+        onClick={() => runCommand("graph.openAddress")}
+        data-testid={formsIds.startAddress}
+      >
+        {t("seen.startServer")}
+        <ArrowRight size={14} aria-hidden />
+      </button>
     </div>
   );
 }

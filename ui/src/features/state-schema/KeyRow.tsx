@@ -10,6 +10,7 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import type { Usage } from "../../document/usage";
 import { KeyEditor } from "./KeyEditor";
+import { channelText, reducerText } from "./reducers";
 
 interface KeyRowProps {
   name: string;
@@ -67,9 +68,9 @@ export function KeyRow({ name, first, last, open, usage, onToggle, onHover }: Ke
           </Badge>
         )}
         <span className="text-2xs/inherit text-text-3 whitespace-nowrap shrink-0">{typeBadge(key)}</span>
-        {reducer !== "overwrite" && <Badge mono>{reducer}</Badge>}
+        {reducer !== "overwrite" && <Badge title={reducer}>{reducerText(reducer)}</Badge>}
         {typeof key["channel"] === "string" && (
-          <Badge tone="paused" mono>
+          <Badge tone="paused" mono title={channelText(key["channel"])}>
             {key["channel"]}
           </Badge>
         )}

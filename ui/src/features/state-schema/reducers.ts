@@ -1,4 +1,5 @@
 /** How updates join a value and how long it lasts, as choices. */
+import { t, type TextKey } from "../../lib/texts";
 
 /** Reducers, with the types they can join. */
 export const REDUCERS: readonly [name: string, types: readonly string[] | null][] = [
@@ -17,3 +18,11 @@ export const REDUCERS: readonly [name: string, types: readonly string[] | null][
 
 /** How long a value lasts; what does not name a channel is kept. */
 export const CHANNELS = ["kept", "ephemeral", "any", "topic", "untracked"] as const;
+
+/** A reducer in words; one that is none stands for itself. */
+export const reducerText = (reducer: string): string =>
+  REDUCERS.some(([name]) => name === reducer) ? t(`forms.reducer.${reducer}` as TextKey) : reducer;
+
+/** How long a value lasts, in words. */
+export const channelText = (channel: string): string =>
+  (CHANNELS as readonly string[]).includes(channel) ? t(`forms.channel.${channel}` as TextKey) : channel;

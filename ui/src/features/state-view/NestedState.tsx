@@ -8,7 +8,7 @@ import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 
 /** Keys with those first that the newest step changed. */
-export function nestedKeys(
+function nestedKeys(
   now: WithinStep,
   before: WithinStep | undefined,
 ): { readonly key: string; readonly changed: boolean }[] {

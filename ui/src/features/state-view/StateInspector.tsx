@@ -1,9 +1,9 @@
 /**
- * The right panel of Debug: the state at the cursor with what changed, the tasks before and after it, pending edits; and
- * the input form when the thread is to be given its next turn.
+ * The right panel of Debug: what is asked at the cursor, the state there with what changed, the tasks before and after it,
+ * pending edits; and the input form when the thread is to be given its next turn.
  */
 import { ArrowLeft } from "lucide-react";
-import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Tabs } from "../../components/Tabs";
@@ -35,7 +35,8 @@ import { StopReason } from "./StopReason";
 import { StateTree } from "./StateTree";
 import { TasksTab } from "./TasksTab";
 
-export function StateInspector() {
+/** `asked` is the question of the moment: it comes below the tabs, which stay where they are. */
+export function StateInspector({ asked }: { asked: ReactNode }) {
   useEffect(ensureStarted, []);
   const threadId = useSession((session) => session.cursor.threadId);
   const checkpointId = useSession((session) => session.cursor.checkpointId);
@@ -64,6 +65,7 @@ export function StateInspector() {
             {t("debug.backToState")}
           </Button>
         </div>
+        {asked}
         <RunProblem />
         <RunForm />
       </section>
@@ -77,14 +79,7 @@ export function StateInspector() {
       data-testid={debugIds.stateInspector}
       aria-busy={loading}
     >
-      <RunProblem />
-      {here && !isPast({ threadId, checkpointId }) && <StopReason threadId={threadId} />}
-      {here && <MomentLine loaded={here} past={isPast({ threadId, checkpointId })} />}
-      <RunModelsLine threadId={threadId} />
-      <RunLabelsLine threadId={threadId} />
-      <PassedNodes threadId={threadId} />
-      <GraphMovedLine threadId={threadId} checkpointId={checkpointId} />
-      <div className="px-3 py-2">
+      <div className="shrink-0 px-3 py-2">
         <Tabs
           look="segmented"
           label={t("debug.inspector")}
@@ -101,6 +96,14 @@ export function StateInspector() {
           ]}
         />
       </div>
+      {asked}
+      <RunProblem />
+      {here && !isPast({ threadId, checkpointId }) && <StopReason threadId={threadId} />}
+      {here && <MomentLine loaded={here} past={isPast({ threadId, checkpointId })} />}
+      <RunModelsLine threadId={threadId} />
+      <RunLabelsLine threadId={threadId} />
+      <PassedNodes threadId={threadId} />
+      <GraphMovedLine threadId={threadId} checkpointId={checkpointId} />
       <div className="flex min-h-0 flex-1 flex-col short:flex-[1_0_15rem]">
         {problem && <ProblemNote problem={problem} onRetry={() => snapshots.reset(threadId)} />}
         {!problem && !here && <p className="px-3 text-xs text-text-2">{t("debug.loading")}</p>}

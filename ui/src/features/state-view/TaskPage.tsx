@@ -4,12 +4,14 @@ import { useState } from "react";
 import { Button } from "../../components/Button";
 import { sum } from "../../debugger/exchanges/exchange-text";
 import { useExchanges } from "../../debugger/exchanges/useExchanges";
+import { useOffOnlyRead } from "../../debugger/model/only-read";
 import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { nodeList, nodeName } from "../../debugger/parts/format";
 import { pinOutput, unpin, usePin } from "../../debugger/run/pins";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import { reportOf } from "../../debugger/exchanges/task-report";
 import { useTaskDetail } from "../../debugger/state/useTaskDetail";
+import { useDocumentState } from "../../document/store";
 import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
 import type { TaskDetail } from "../../ipc/bindings/TaskDetail";
 import type { TaskView } from "../../ipc/bindings/TaskView";
@@ -48,6 +50,7 @@ export function TaskPage({ threadId, task, from, step, back, onBack }: Props) {
   const read = useTaskDetail({ threadId, from, taskId: task.id }, task.status);
   const exchanges = useExchanges(threadId, task.id);
   const [rerun, setRerun] = useState(false);
+  const off = useOffOnlyRead();
   return (
     <article
       className="flex min-h-0 flex-1 flex-col"
@@ -75,6 +78,8 @@ export function TaskPage({ threadId, task, from, step, back, onBack }: Props) {
             size="small"
             variant="ghost"
             icon={<GitFork size={13} aria-hidden />}
+            disabled={off !== null}
+            title={off ?? undefined}
             onClick={() => setRerun(true)}
             data-testid={taskIds.rerun}
           >
@@ -121,6 +126,9 @@ export function TaskPage({ threadId, task, from, step, back, onBack }: Props) {
 /** Pins what the task wrote as the output of its node, or ends that. */
 function PinButton({ threadId, from, task }: Pick<Props, "threadId" | "from" | "task">) {
   const pinned = usePin(task.node) !== undefined;
+  const seen = useDocumentState((state) => state.seen !== null);
+  // A graph that was seen is never run; one of ours is, also beside another program's threads.
+  const off = seen ? t("debug.off.onlyRead") : null;
   if (!pinned && task.status !== "done") return null;
   const pin = () => void pinOutput(task.node, { threadId, checkpointId: from, taskId: task.id });
   return (
@@ -128,7 +136,8 @@ function PinButton({ threadId, from, task }: Pick<Props, "threadId" | "from" | "
       size="small"
       variant="ghost"
       icon={pinned ? <PinOff size={13} aria-hidden /> : <Pin size={13} aria-hidden />}
-      title={t("pins.help")}
+      title={off ?? t("pins.help")}
+      disabled={off !== null}
       onClick={() => (pinned ? void unpin(task.node) : pin())}
       data-testid={debugIds.pinOutput}
     >

@@ -119,7 +119,7 @@ const UNWORKED: Record<UnworkedResult, TextKey> = {
 };
 
 /** Why it ran as it did, or did not: in words, as far as it is known. */
-export function howItRan(task: TaskView, detail: TaskDetail): string[] {
+function howItRan(task: TaskView, detail: TaskDetail): string[] {
   const { spans, unworked, instead, effect } = detail;
   const lines: string[] = [];
   const failures = task.attempts?.length ?? 0;

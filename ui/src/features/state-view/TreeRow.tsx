@@ -13,12 +13,14 @@ import { memo } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
+import { useOffOnlyRead, useOnlyRead } from "../../debugger/model/only-read";
 import { Conversation } from "../../debugger/state/Conversation";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { readablePath } from "../../debugger/parts/diff";
 import { type KeyEdit, useEdits } from "../../debugger/state/edits";
 import { nodeList, plain, preview } from "../../debugger/parts/format";
 import { Pre } from "../../debugger/parts/Pre";
+import { declaredText } from "../../components/schema-form/types";
 import { changeText, isContainer, type StateRow } from "../../debugger/state/state-rows";
 import { WordDiff } from "../../debugger/parts/WordDiff";
 import type { KeyView } from "../../ipc/bindings/KeyView";
@@ -184,6 +186,7 @@ const KeyActions = memo(function KeyActions({
   onEdit,
   textOf,
 }: KeyActionsProps) {
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
   return (
     <span
       className="ml-auto hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex"
@@ -209,7 +212,8 @@ const KeyActions = memo(function KeyActions({
       </IconButton>
       <IconButton
         size="small"
-        label={t("whatIf.open")}
+        label={t(onlyRead ? "debug.off.onlyRead" : "whatIf.open")}
+        disabled={onlyRead}
         onClick={() => onWhatIf(name)}
         data-testid={debugIds.stateWhatIf}
       >
@@ -233,7 +237,8 @@ const KeyActions = memo(function KeyActions({
       )}
       <IconButton
         size="small"
-        label={t("debug.edit.key", { key: name })}
+        label={onlyRead ? t("debug.off.onlyRead") : t("debug.edit.key", { key: name })}
+        disabled={onlyRead}
         onClick={() => onEdit(name, "")}
         data-testid={debugIds.stateEdit}
       >
@@ -256,6 +261,7 @@ const KeyRow = memo(function KeyRow({
   onWhy,
 }: Omit<RowProps, "row" | "onMore" | "onFromStart"> & { row: Extract<StateRow, { type: "key" }> }) {
   const { view, edit, value, here } = row;
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
   const change = changeText(view);
   const Chevron = row.open ? ChevronDown : ChevronRight;
   const removed = view.value === undefined && view.change === "removed";
@@ -297,9 +303,12 @@ const KeyRow = memo(function KeyRow({
         )}
         {absent && !removed && <span className="text-2xs text-text-3">{t("debug.state.notSet")}</span>}
         <span className="tabular-nums ml-auto min-w-0 shrink-[2] truncate text-2xs text-text-3 group-focus-within:hidden group-hover:hidden">
-          {view.declared}
-          {view.reducer !== "overwrite" && ` · ${view.reducer}`}
-          {view.value && view.value.bytes > 200 && ` · ${bytes(view.value.bytes)}`}
+          {[
+            // Of another program's keys neither is known.
+            ...(onlyRead ? [] : [declaredText(view.declared)]),
+            ...(view.reducer === "" || view.reducer === "overwrite" ? [] : [view.reducer]),
+            ...(view.value && view.value.bytes > 200 ? [bytes(view.value.bytes)] : []),
+          ].join(" · ")}
         </span>
         <KeyActions
           id={row.id}
@@ -417,6 +426,7 @@ const NodeRow = memo(function NodeRow({
 }: Pick<RowProps, "focused" | "onToggle" | "onEdit" | "onWhy"> & {
   row: Extract<StateRow, { type: "node" }>;
 }) {
+  const off = useOffOnlyRead();
   const Chevron = row.open ? ChevronDown : ChevronRight;
   const container = row.kind === "array" || row.kind === "object";
   return (
@@ -467,7 +477,12 @@ const NodeRow = memo(function NodeRow({
         </IconButton>
         <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} path />
         <CopyButton text={() => textOfValue(row.value)} label={t("debug.copyValue")} />
-        <IconButton size="small" label={t("debug.edit.value")} onClick={() => onEdit(row.key, row.pointer)}>
+        <IconButton
+          size="small"
+          label={off ?? t("debug.edit.value")}
+          disabled={off !== null}
+          onClick={() => onEdit(row.key, row.pointer)}
+        >
           <Pencil size={12} aria-hidden />
         </IconButton>
       </span>

@@ -4,6 +4,7 @@ import { Button } from "../../components/Button";
 import { Field } from "../../components/Field";
 import { NumberField } from "../../components/NumberField";
 import { Switch } from "../../components/Switch";
+import { useOnlyRead } from "../../debugger/model/only-read";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import type { RemovalView } from "../../ipc/bindings/RemovalView";
@@ -46,6 +47,8 @@ export function CleanTab() {
       setWork(null);
     }
   };
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
+  if (onlyRead) return <p className={storageFormClass}>{t("debug.off.onlyRead")}</p>;
   return (
     <div className={storageFormClass}>
       <Field label={t("storage.clean.rule")} description={t("storage.clean.waiting")}>

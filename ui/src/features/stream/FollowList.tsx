@@ -29,14 +29,17 @@ export function FollowList<T>(props: Props<T>) {
       const item = items[index];
       return item === undefined ? index : keyOf(item, index);
     },
-    overscan: 12,
+    overscan: 6,
   });
   const shown = rows.getVirtualItems();
   const total = rows.getTotalSize();
+  // Where the end is changes with what is there and how tall it is, not with each word of a row: to ask for it costs a layout.
+  const last = items.at(-1);
+  const end = last === undefined ? null : keyOf(last, items.length - 1);
   useEffect(() => {
     const element = scroller.current;
     if (follow && target === null && element) element.scrollTop = element.scrollHeight;
-  }, [follow, target, total, items]);
+  }, [follow, target, total, items.length, end]);
   useEffect(() => {
     if (follow && target !== null && target !== undefined) rows.scrollToIndex(target, { align: "center" });
   }, [follow, target, rows]);

@@ -117,11 +117,7 @@ export function MessagesPanel() {
     );
   }
   return (
-    <section
-      className="flex h-full min-h-0 flex-col"
-      aria-label={t("debug.messages")}
-      data-testid={debugIds.messages}
-    >
+    <div className="flex h-full min-h-0 flex-col" data-testid={debugIds.messages}>
       {!empty && <FollowBar follow={follow} onFollow={setFollow} />}
       <FollowList
         items={items}
@@ -142,6 +138,6 @@ export function MessagesPanel() {
         )}
       </FollowList>
       {chat !== null && <ChatInput name={chat} ref={input} onSent={() => setFollow(true)} />}
-    </section>
+    </div>
   );
 }

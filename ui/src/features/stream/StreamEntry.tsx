@@ -16,7 +16,7 @@ import {
   TextQuote,
   TriangleAlert,
 } from "lucide-react";
-import { memo, type ReactNode, useState } from "react";
+import { memo, type ReactNode, useMemo, useState } from "react";
 import { cx } from "../../components/cx";
 import { afterAttempt } from "../../debugger/run/Attempts";
 import { nodeList, plain, preview, readableError } from "../../debugger/parts/format";
@@ -44,6 +44,7 @@ export const StreamEntry = memo(function StreamEntry({ entry, here, later, onSel
   const [open, setOpen] = useState(false);
   const line = lineOf(entry);
   const { more, level } = line;
+  const when = useMemo(() => clock(entry.at), [entry.at]);
   const Arrow = open ? ChevronDown : ChevronRight;
   return (
     <div
@@ -79,7 +80,7 @@ export const StreamEntry = memo(function StreamEntry({ entry, here, later, onSel
           title={line.text}
           onClick={() => onSelect(entry)}
         >
-          <span className="tabular-nums shrink-0 font-mono text-2xs text-text-3">{clock(entry.at)}</span>
+          <span className="tabular-nums shrink-0 font-mono text-2xs text-text-3">{when}</span>
           <span className={cx("shrink-0", later && "opacity-50")}>{line.mark}</span>
           {line.who !== undefined && (
             <span className="max-w-40 shrink-0 truncate font-medium">{line.who}</span>
@@ -104,7 +105,7 @@ export const StreamEntry = memo(function StreamEntry({ entry, here, later, onSel
       </div>
       {open && more !== undefined && (
         <Pre height="whole" className="ml-[86px]">
-          {more}
+          {more()}
         </Pre>
       )}
     </div>
@@ -116,10 +117,18 @@ interface Line {
   who?: string;
   text: string;
   end?: string;
-  /** Shown whole on a click. */
-  more?: string;
+  /** Shown whole on a click; put together then, as it grows with each word. */
+  more?(): string;
   level?: Level;
 }
+
+const quiet = "text-text-3";
+
+// One element each: React leaves alone what is the same, and lines of text come with every frame.
+const TEXT = <TextQuote size={13} className={quiet} aria-hidden />;
+const DOT = <CircleDot size={13} className={quiet} aria-hidden />;
+const LOADER = <Loader size={13} className={quiet} aria-hidden />;
+const MILESTONE = <Milestone size={13} className={quiet} aria-hidden />;
 
 const LEVELS: Record<Level, { readonly text: TextKey; readonly look: string; readonly mark: ReactNode }> = {
   log: {
@@ -170,7 +179,7 @@ function customLine(node: string, value: unknown): Line {
       text: plain(text, 400),
       level,
       // A line that is seen whole needs no unfolding.
-      ...((text.includes("\n") || text.length > SHORT) && { more: text }),
+      ...((text.includes("\n") || text.length > SHORT) && { more: () => text }),
     };
   }
   const progress = progressLine(value);
@@ -178,20 +187,18 @@ function customLine(node: string, value: unknown): Line {
     const { done, total, text } = progress;
     const far = total === undefined ? count(done) : t("debug.stream.progress", { done, total });
     return {
-      mark: <Loader size={13} className={quiet} aria-hidden />,
+      mark: LOADER,
       who: node,
       text: text === undefined ? far : `${far} · ${text}`,
     };
   }
   return {
-    mark: <CircleDot size={13} className={quiet} aria-hidden />,
+    mark: DOT,
     who: node,
     text: preview(value, 200),
-    more: JSON.stringify(value, null, 2),
+    more: () => JSON.stringify(value, null, 2),
   };
 }
-
-const quiet = "text-text-3";
 
 const callText = (call: StreamedCall): string => `${call.name}(${call.args})`;
 
@@ -205,20 +212,21 @@ function lineOf(entry: LogEntry): Line {
           (entry.error === undefined ? undefined : readableError(entry.error)) ??
           (entry.cached ? t("debug.stream.kept") : t("debug.stepN", { n: entry.step })),
         ...(entry.millis !== undefined && { end: duration(entry.millis) }),
-        ...(entry.error !== undefined && { more: entry.error }),
+        ...(entry.error !== undefined && { more: () => entry.error ?? "" }),
       };
     case "text":
       return {
-        mark: <TextQuote size={13} className={quiet} aria-hidden />,
+        mark: TEXT,
         who: entry.node,
         text: (entry.text || entry.calls.map(callText).join(" ") || entry.reasoning)
           .slice(-200)
           .replaceAll("\n", " "),
-        more: [
-          ...(entry.reasoning === "" ? [] : [`${t("debug.reasoning")}: ${entry.reasoning}`]),
-          ...(entry.text === "" ? [] : [entry.text]),
-          ...entry.calls.map(callText),
-        ].join("\n\n"),
+        more: () =>
+          [
+            ...(entry.reasoning === "" ? [] : [`${t("debug.reasoning")}: ${entry.reasoning}`]),
+            ...(entry.text === "" ? [] : [entry.text]),
+            ...entry.calls.map(callText),
+          ].join("\n\n"),
       };
     case "attempt": {
       const error = readableError(entry.attempt.error);
@@ -230,14 +238,14 @@ function lineOf(entry: LogEntry): Line {
           error,
           next: afterAttempt(entry.attempt),
         }),
-        more: error,
+        more: () => error,
       };
     }
     case "custom":
       return customLine(entry.node, entry.value);
     case "checkpoint":
       return {
-        mark: <Milestone size={13} className={quiet} aria-hidden />,
+        mark: MILESTONE,
         text: `${t("debug.checkpointN", { n: entry.step })}${entry.next.length > 0 ? ` → ${nodeList(entry.next)}` : ""}`,
       };
     case "run":

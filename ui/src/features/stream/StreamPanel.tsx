@@ -3,7 +3,7 @@
  * follows the cursor: of a moment of the past it shows the events of its step, and an event leads to its moment.
  */
 import { Eraser, Radio } from "lucide-react";
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Select } from "../../components/Select";
@@ -81,43 +81,17 @@ function ThreadStream({ threadId, entries }: { threadId: string; entries: readon
       aria-label={t("debug.stream")}
       data-testid={debugIds.stream}
     >
-      <FollowBar follow={follow} onFollow={setFollow} label={t("debug.stream.follow")}>
-        {past && reach === null && (
-          <span className="min-w-0 truncate text-xs text-text-3">{t("debug.stream.notKept")}</span>
-        )}
-        <label className="flex min-w-0 items-center gap-2 text-xs text-text-2">
-          <Switch
-            checked={own}
-            disabled={selected === null && !own}
-            onChange={setOwn}
-            aria-label={t("debug.stream.own")}
-            data-testid={debugIds.streamOwn}
-          />
-          <span className="truncate">
-            {own && selected !== null
-              ? t("debug.stream.ownNode", { node: nodeName(selected) })
-              : t("debug.stream.own")}
-          </span>
-        </label>
-        <div className="w-40 shrink-0">
-          <Select
-            size="small"
-            aria-label={t("debug.stream.filter")}
-            data-testid={debugIds.streamFilter}
-            value={what}
-            options={FILTERS.map(({ value, text }) => ({ value, label: t(text) }))}
-            onChange={setWhat}
-          />
-        </div>
-        <Button
-          size="small"
-          variant="ghost"
-          icon={<Eraser size={13} aria-hidden />}
-          onClick={() => streamLog.clear(threadId)}
-        >
-          {t("debug.clear")}
-        </Button>
-      </FollowBar>
+      <StreamBar
+        threadId={threadId}
+        follow={follow}
+        onFollow={setFollow}
+        what={what}
+        onWhat={setWhat}
+        own={own}
+        onOwn={setOwn}
+        selected={selected}
+        isNotKept={past && reach === null}
+      />
       {shown.length === 0 ? (
         <EmptyState
           compact
@@ -158,6 +132,61 @@ function ThreadStream({ threadId, entries }: { threadId: string; entries: readon
     </section>
   );
 }
+
+interface BarProps {
+  readonly threadId: string;
+  readonly follow: boolean;
+  onFollow(follow: boolean): void;
+  readonly what: StreamFilter["what"];
+  onWhat(what: StreamFilter["what"]): void;
+  readonly own: boolean;
+  onOwn(own: boolean): void;
+  readonly selected: string | null;
+  /** Of the moment under the cursor no event was kept. */
+  readonly isNotKept: boolean;
+}
+
+/** The switches above the list; drawn again when one of them changes, not with each word that comes. */
+const StreamBar = memo(function StreamBar(props: BarProps) {
+  const { threadId, follow, onFollow, what, onWhat, own, onOwn, selected, isNotKept } = props;
+  return (
+    <FollowBar follow={follow} onFollow={onFollow} label={t("debug.stream.follow")}>
+      {isNotKept && <span className="min-w-0 truncate text-xs text-text-3">{t("debug.stream.notKept")}</span>}
+      <label className="flex min-w-0 items-center gap-2 text-xs text-text-2">
+        <Switch
+          checked={own}
+          disabled={selected === null && !own}
+          onChange={onOwn}
+          aria-label={t("debug.stream.own")}
+          data-testid={debugIds.streamOwn}
+        />
+        <span className="truncate">
+          {own && selected !== null
+            ? t("debug.stream.ownNode", { node: nodeName(selected) })
+            : t("debug.stream.own")}
+        </span>
+      </label>
+      <div className="w-40 shrink-0">
+        <Select
+          size="small"
+          aria-label={t("debug.stream.filter")}
+          data-testid={debugIds.streamFilter}
+          value={what}
+          options={FILTERS.map(({ value, text }) => ({ value, label: t(text) }))}
+          onChange={onWhat}
+        />
+      </div>
+      <Button
+        size="small"
+        variant="ghost"
+        icon={<Eraser size={13} aria-hidden />}
+        onClick={() => streamLog.clear(threadId)}
+      >
+        {t("debug.clear")}
+      </Button>
+    </FollowBar>
+  );
+});
 
 /** Between the first and the last event of a task stand those of the tasks beside it. */
 const isOf = (entry: LogEntry, taskId: string | null, past: boolean): boolean =>

@@ -7,6 +7,7 @@ import {
   Ellipsis,
   Eraser,
   HardDrive,
+  Import,
   MessageCircleQuestionMark,
   Pencil,
   Trash2,
@@ -14,19 +15,25 @@ import {
 import { memo } from "react";
 import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
+import { useRowMenu } from "../../components/useRowMenu";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList } from "../../debugger/parts/format";
 import { programOf, useStatus } from "../../debugger/model/status";
+import { useOnlyRead } from "../../debugger/model/only-read";
 import { useLive, useThread } from "../../debugger/model/runStore";
 import { SummaryLine } from "../../debugger/parts/Summary";
-import { StatusMark } from "../../debugger/parts/StatusMark";
+import { type ShownStatus, StatusMark } from "../../debugger/parts/StatusMark";
 import { StoppedMark } from "../../debugger/run/StoppedMark";
 import { copyThread, exportThread } from "../../debugger/run/thread-files";
+
+import type { ThreadView } from "../../ipc/bindings/ThreadView";
 import { fullTime, since } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { askCopy } from "../../state/seen-dialogs";
 import { askPrune, showStorage } from "../../state/storage";
+import { useBegun } from "./begun";
 import { RowLabels } from "./labels";
 import { ColumnCell } from "./ThreadColumn";
 import { RenameThread } from "./RenameThread";
@@ -43,7 +50,13 @@ interface RowProps {
   onDelete(threadId: string): void;
 }
 
-export const ThreadRow = memo(function ThreadRow({
+export const ThreadRow = memo(function ThreadRow(props: RowProps) {
+  const thread = useThread(props.threadId);
+  const status = useStatus(props.threadId);
+  return thread && status ? <Row {...props} thread={thread} status={status} /> : null;
+});
+
+function Row({
   threadId,
   selected,
   renaming,
@@ -52,12 +65,14 @@ export const ThreadRow = memo(function ThreadRow({
   onChoose,
   onRename,
   onDelete,
-}: RowProps) {
-  const thread = useThread(threadId);
-  const status = useStatus(threadId);
+  thread,
+  status,
+}: RowProps & { thread: ThreadView; status: ShownStatus }) {
+  const begun = useBegun(thread);
   const live = useLive(threadId);
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
+  const off = onlyRead ? t("debug.off.onlyRead") : null;
   const canCompare = useSession((session) => session.cursor.threadId !== null);
-  if (!thread || !status) return null;
   const program = status === "running" ? programOf(thread, live) : undefined;
   const entries: MenuEntry[] = [
     {
@@ -81,8 +96,20 @@ export const ThreadRow = memo(function ThreadRow({
       label: t("storage.thread.copy"),
       icon: <Copy size={14} aria-hidden />,
       disabled: thread.head === undefined,
+      off,
       run: () => void copyThread(thread),
     },
+    ...(onlyRead
+      ? [
+          {
+            id: "copyOwn",
+            label: t("seen.copy"),
+            icon: <Import size={14} aria-hidden />,
+            disabled: thread.head === undefined,
+            run: () => askCopy({ threadId, title: thread.title }),
+          },
+        ]
+      : []),
     {
       id: "export",
       label: t("storage.thread.export"),
@@ -102,6 +129,7 @@ export const ThreadRow = memo(function ThreadRow({
       label: t("storage.prune"),
       icon: <Eraser size={14} aria-hidden />,
       disabled: status === "running",
+      off,
       run: () => askPrune({ threadId, title: thread.title }),
     },
     {
@@ -110,9 +138,11 @@ export const ThreadRow = memo(function ThreadRow({
       icon: <Trash2 size={14} aria-hidden />,
       shortcut: "Delete",
       danger: true,
+      off,
       run: () => onDelete(threadId),
     },
   ];
+  const { onContextMenu, menu } = useRowMenu(entries);
   return (
     <div
       id={`thread-${threadId}`}
@@ -124,6 +154,7 @@ export const ThreadRow = memo(function ThreadRow({
       className={`group flex h-full items-center gap-2 rounded-md px-2 ${selected ? "bg-accent-soft" : "hover:bg-surface-3"}`}
       onClick={() => onChoose(threadId)}
       onDoubleClick={() => onRename(threadId)}
+      onContextMenu={onContextMenu}
     >
       <div role="gridcell" className="contents">
         <StatusMark status={status} />
@@ -132,8 +163,11 @@ export const ThreadRow = memo(function ThreadRow({
             <RenameThread thread={thread} onDone={() => onRename(null)} />
           ) : (
             <>
-              <div className="truncate text-sm leading-5" title={thread.title}>
-                {thread.title === "" ? t("debug.threads.untitled") : thread.title}
+              <div className="flex items-baseline gap-1.5 text-sm leading-5">
+                <span className="truncate" title={thread.title}>
+                  {thread.title === "" ? t("debug.threads.untitled") : thread.title}
+                </span>
+                {begun !== "" && <span className="tabular-nums shrink-0 text-2xs text-text-3">{begun}</span>}
               </div>
               <div className="tabular-nums flex items-center gap-1.5 text-2xs text-text-2">
                 <span className="truncate" title={program}>
@@ -189,6 +223,7 @@ export const ThreadRow = memo(function ThreadRow({
                 }
                 entries={entries}
               />
+              {menu}
             </span>
           </>
         )}
@@ -196,4 +231,4 @@ export const ThreadRow = memo(function ThreadRow({
       {column !== null && <ColumnCell threadId={threadId} head={thread.head} column={column} />}
     </div>
   );
-});
+}

@@ -2,8 +2,9 @@
  * The threads of the open graph, changed last first, with what each one waits for. Selecting one moves the cursor to its
  * present; everything else follows. Rows listen to their own thread only, so a busy run redraws one row.
  */
+import { hintClass, rowsClass } from "../../components/recipes";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ChartColumn, HardDrive, ListFilter, Plus, Search, Upload, X } from "lucide-react";
+import { ChartColumn, HardDrive, Import, ListFilter, Plus, Search, Upload, X } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
@@ -25,6 +26,7 @@ import { debugIds, overviewIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
+import { askCopy } from "../../state/seen-dialogs";
 import { showStorage } from "../../state/storage";
 import { BreakpointList } from "../breakpoints";
 import { InvariantList } from "../invariants";
@@ -33,6 +35,7 @@ import { LabelsBadge, useLabelEntries } from "./labels";
 import { FoundBadge, useSavedSearches } from "./saved-searches";
 import { ColumnHeads, HEADS, useColumnEntries } from "./ThreadColumn";
 import { ThreadRow } from "./ThreadRow";
+import { cannotRun, useOnlyRead } from "../../debugger/model/only-read";
 import { DeleteThread } from "./DeleteThread";
 
 const ROW = 46;
@@ -43,6 +46,7 @@ export function ThreadsPanel() {
   const order = useRuns((store) => store.order);
   const total = useRuns((store) => store.total);
   const more = useRuns((store) => store.threadsNext !== null);
+  const sorting = useRuns((store) => store.threadsSorting);
   const state = useRuns((store) => store.threadsState);
   const problem = useRuns((store) => store.threadsProblem);
   const filter = useRuns((store) => store.filter);
@@ -55,6 +59,8 @@ export function ThreadsPanel() {
   const savedSearches = useSavedSearches();
   const labelEntries = useLabelEntries();
   const columnEntries = useColumnEntries();
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
+  const noRuns = useOnlyRead(cannotRun);
   const now = useNow(30_000);
   const column = useThreadColumn(useSession((session) => session.graphKey));
 
@@ -92,7 +98,7 @@ export function ThreadsPanel() {
     else if (event.key === "F2" && selected !== null) {
       setRenaming(selected);
       event.preventDefault();
-    } else if (event.key === "Delete" && selected !== null) {
+    } else if (event.key === "Delete" && selected !== null && !useOnlyRead.getState().onlyRead) {
       setDeleting(selected);
       event.preventDefault();
     }
@@ -109,7 +115,11 @@ export function ThreadsPanel() {
             className="min-w-0 flex-1"
             value={filter.search}
             onChange={(search) => setThreadFilter({ search, found: null })}
-            placeholder={tn("debug.threads.searchOne", "debug.threads.search", total)}
+            placeholder={
+              sorting
+                ? t("debug.threads.searchLabel")
+                : tn("debug.threads.searchOne", "debug.threads.search", total)
+            }
             aria-label={t("debug.threads.searchLabel")}
             prefix={<Search size={13} aria-hidden />}
             {...(filter.search !== "" && {
@@ -164,8 +174,19 @@ export function ThreadsPanel() {
               id: "import",
               label: t("storage.thread.import"),
               icon: <Upload size={14} aria-hidden />,
+              off: onlyRead ? t("debug.off.onlyRead") : null,
               run: () => void importThread(),
             },
+            ...(onlyRead
+              ? [
+                  {
+                    id: "copyAllOwn",
+                    label: t("seen.copyAll"),
+                    icon: <Import size={14} aria-hidden />,
+                    run: () => askCopy({ title: "" }),
+                  },
+                ]
+              : []),
             {
               id: "storage",
               label: t("storage.title"),
@@ -184,7 +205,8 @@ export function ThreadsPanel() {
         </IconButton>
         <IconButton
           size="small"
-          label={t("debug.threads.new")}
+          label={!noRuns ? t("debug.threads.new") : t("debug.off.onlyRead")}
+          disabled={noRuns}
           onClick={newThread}
           data-testid={debugIds.newThread}
         >
@@ -201,10 +223,15 @@ export function ThreadsPanel() {
       )}
       <LabelsBadge />
       <FoundBadge />
+      {sorting && (
+        <p className={`${hintClass} px-3 pt-2`} role="status" data-testid={debugIds.threadsSorting}>
+          {t("debug.threads.sorting")}
+        </p>
+      )}
       {problem && <ProblemNote problem={problem} onRetry={() => void loadThreads()} />}
       <div
         ref={scroller}
-        className="min-h-0 flex-1 overflow-y-auto py-1 short:flex-[1_0_10rem]"
+        className={`min-h-0 flex-1 overflow-y-auto py-1 short:flex-[1_0_10rem] ${rowsClass}`}
         role={order.length > 0 ? "grid" : undefined}
         aria-label={t("debug.threads")}
         aria-activedescendant={selected === null ? undefined : `thread-${selected}`}
@@ -216,7 +243,7 @@ export function ThreadsPanel() {
             compact
             title={t("debug.threads.none")}
             action={
-              <Button size="small" onClick={newThread}>
+              <Button size="small" disabled={noRuns} onClick={newThread}>
                 {t("debug.threads.start")}
               </Button>
             }

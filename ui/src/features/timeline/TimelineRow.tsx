@@ -3,6 +3,7 @@ import { Bookmark, CircleX, Ellipsis, FoldVertical, MessageCircleQuestionMark } 
 import { memo, useMemo } from "react";
 import { IconButton } from "../../components/IconButton";
 import { Menu } from "../../components/Menu";
+import { useRowMenu } from "../../components/useRowMenu";
 import { useLive } from "../../debugger/model/runStore";
 import { useStatus } from "../../debugger/model/status";
 import { nodeList } from "../../debugger/parts/format";
@@ -72,6 +73,7 @@ export const Row = memo(function Row({
   const { checkpoint, lane, ran } = row;
   const what = whatHappened(checkpoint, ran);
   const entries = checkpointEntries(threadId, checkpoint, isHead);
+  const { onContextMenu, menu } = useRowMenu(entries);
   return (
     <div
       id={`checkpoint-${checkpoint.id}`}
@@ -83,6 +85,7 @@ export const Row = memo(function Row({
       data-source={checkpoint.source}
       className={`group flex h-full items-center gap-2 pr-1 text-sm ${selected ? "bg-accent-soft" : compared ? "bg-surface-4" : "hover:bg-surface-3"} ${onPath ? "" : "text-text-2"} ${later ? LATER : ""}`}
       data-later={later || undefined}
+      onContextMenu={onContextMenu}
     >
       <div role="gridcell" className="contents">
         <Lanes
@@ -165,7 +168,7 @@ export const Row = memo(function Row({
         >
           {listed(checkpoint.updated)}
         </span>
-        <span className="w-[22%] min-w-16 shrink-0 truncate text-xs text-text-2 @lg:text-right">
+        <span className="w-[22%] min-w-16 shrink-0 truncate pr-0.5 text-xs text-text-2 @lg:text-right">
           {checkpoint.next.length > 0 ? `→ ${nodeList(checkpoint.next)}` : t("debug.end")}
         </span>
         {compared && (
@@ -175,7 +178,7 @@ export const Row = memo(function Row({
           <NowMark threadId={threadId} />
         ) : (
           <span
-            className="tabular-nums hidden w-16 shrink-0 text-right text-2xs text-text-3 @xs:block"
+            className="tabular-nums hidden min-w-16 shrink-0 whitespace-nowrap text-right text-2xs text-text-3 @xs:block"
             title={fullTime(checkpoint.at)}
           >
             {when(checkpoint.at, now)}
@@ -199,6 +202,7 @@ export const Row = memo(function Row({
             }
             entries={entries}
           />
+          {menu}
         </span>
       </div>
     </div>

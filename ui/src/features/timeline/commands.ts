@@ -1,6 +1,7 @@
 /** Commands that move the cursor: history, visits of a node, writes of a key, links. */
 import { copyText } from "../../debugger/parts/CopyButton";
 import { useStateKey } from "../../debugger/state/selected-key";
+import { useOnlyRead } from "../../debugger/model/only-read";
 import { useRuns } from "../../debugger/model/runStore";
 import { runToCheckpoint } from "../../debugger/run/actions";
 import { chooseDetail, detailBy, detailOf, useChosenDetail } from "../../debugger/timeline/chosen-detail";
@@ -103,7 +104,7 @@ export function registerMomentCommands(): () => void {
         const shown = shownCheckpoint();
         if (shown) void runToCheckpoint(shown);
       },
-      enabled: () => (shownCheckpoint()?.next.length ?? 0) > 0,
+      enabled: () => !useOnlyRead.getState().onlyRead && (shownCheckpoint()?.next.length ?? 0) > 0,
     },
     {
       id: "debug.play",

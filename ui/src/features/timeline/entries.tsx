@@ -15,6 +15,7 @@ import {
 import type { MenuEntry } from "../../components/Menu";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList } from "../../debugger/parts/format";
+import { offOnlyRead } from "../../debugger/model/only-read";
 import { replay, runToCheckpoint } from "../../debugger/run/actions";
 import { skipStep } from "../../debugger/run/update-state";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
@@ -53,6 +54,7 @@ export function checkpointEntries(
   checkpoint: CheckpointView,
   isHead: boolean,
 ): MenuEntry[] {
+  const off = offOnlyRead();
   const compare = () => useSession.getState().compare({ threadId, checkpointId: checkpoint.id });
   return [
     {
@@ -60,6 +62,7 @@ export function checkpointEntries(
       label: t("debug.timeline.replay"),
       icon: <RotateCcw size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
+      off,
       run: () => void replay(threadId, checkpoint.id),
     },
     {
@@ -67,6 +70,7 @@ export function checkpointEntries(
       label: t("debug.timeline.replayStep"),
       icon: <StepForward size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
+      off,
       run: () => void replay(threadId, checkpoint.id, { step: "over" }),
     },
     {
@@ -74,6 +78,7 @@ export function checkpointEntries(
       label: t("debug.timeline.runTo"),
       icon: <ArrowRightToLine size={14} aria-hidden />,
       disabled: isHead || checkpoint.next.length === 0,
+      off,
       run: () => void runToCheckpoint(checkpoint),
     },
     {
@@ -81,18 +86,21 @@ export function checkpointEntries(
       label: t("debug.timeline.skipStep", { nodes: nodeList(checkpoint.next) }),
       icon: <SkipForward size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
+      off,
       run: () => void skipStep({ threadId, checkpointId: checkpoint.id }),
     },
     {
       id: "what-if",
       label: t("whatIf.open"),
       icon: <FlaskConical size={14} aria-hidden />,
+      off,
       run: () => askWhatIf({ threadId, checkpointId: isHead ? null : checkpoint.id }),
     },
     {
       id: "edit",
       label: t("debug.timeline.edit"),
       icon: <Pencil size={14} aria-hidden />,
+      off,
       run: () => {
         const session = useSession.getState();
         session.setCursor({ checkpointId: isHead ? null : checkpoint.id });

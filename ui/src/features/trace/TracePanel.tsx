@@ -11,6 +11,7 @@ import { Select } from "../../components/Select";
 import { TextField } from "../../components/TextField";
 import { isRunning } from "../../debugger/model/live";
 import { ensureStarted } from "../../debugger/model/connect";
+import { useOnlyRead } from "../../debugger/model/only-read";
 import { useCheckpoints, useLive } from "../../debugger/model/runStore";
 import { useNow } from "../../debugger/parts/useNow";
 import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
@@ -81,6 +82,7 @@ export function TracePanel() {
 }
 
 function ThreadTrace({ threadId }: { threadId: string }) {
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
   const trace = useTrace(threadId);
   const live = useLive(threadId);
   const running = isRunning(live);
@@ -154,7 +156,7 @@ function ThreadTrace({ threadId }: { threadId: string }) {
   if (!trace.loading && spans.length === 0) {
     return (
       <EmptyState compact icon={<ChartGantt size={20} aria-hidden />} title={t("trace.empty")}>
-        {t("trace.emptyText")}
+        {t(onlyRead ? "trace.onlyReadText" : "trace.emptyText")}
       </EmptyState>
     );
   }
@@ -263,7 +265,7 @@ function ThreadTrace({ threadId }: { threadId: string }) {
         />
       ) : (
         <>
-          <div role="row" className={cx(COLUMNS, "h-6 shrink-0 border-b border-line text-2xs text-text-3")}>
+          <div className={cx(COLUMNS, "h-6 shrink-0 border-b border-line text-2xs text-text-3")}>
             {HEADS.map(({ column, text, look }) => (
               <button
                 key={column}

@@ -5,6 +5,7 @@ import { ExpressionField } from "../../components/ExpressionField";
 import { IconButton } from "../../components/IconButton";
 import { InlineCode } from "../../components/InlineCode";
 import { Menu } from "../../components/Menu";
+import { useRowMenu } from "../../components/useRowMenu";
 import { PanelSection } from "../../components/PanelSection";
 import { addBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { showThreadColumn, useThreadColumn } from "../../debugger/state/thread-column";
@@ -154,9 +155,16 @@ interface RowProps {
 
 function Row({ expression, hasThread, isColumn, onColumn, onEdit, onRemove }: RowProps) {
   const value = useWatchValue(expression);
+  const entries = [
+    { id: "invariant", label: t("invariants.fromWatch"), run: () => makeInvariant(expression) },
+    { id: "column", label: t("watches.column"), run: () => addColumn(expression) },
+    { id: "threads", label: t("watches.threadColumn"), checked: isColumn, run: () => onColumn(!isColumn) },
+  ];
+  const { onContextMenu, menu } = useRowMenu(entries);
   return (
     <li
       className="group flex min-h-7 items-start gap-1 py-0.5 pr-1 pl-3 hover:bg-surface-3"
+      onContextMenu={onContextMenu}
       data-testid={debugIds.watch}
     >
       <div className="min-w-0 flex-1">
@@ -195,17 +203,9 @@ function Row({ expression, hasThread, isColumn, onColumn, onEdit, onRemove }: Ro
               <Ellipsis size={13} aria-hidden />
             </IconButton>
           }
-          entries={[
-            { id: "invariant", label: t("invariants.fromWatch"), run: () => makeInvariant(expression) },
-            { id: "column", label: t("watches.column"), run: () => addColumn(expression) },
-            {
-              id: "threads",
-              label: t("watches.threadColumn"),
-              checked: isColumn,
-              run: () => onColumn(!isColumn),
-            },
-          ]}
+          entries={entries}
         />
+        {menu}
         <IconButton size="small" label={t("watches.edit")} onClick={onEdit}>
           <Pencil size={13} aria-hidden />
         </IconButton>

@@ -4,6 +4,7 @@ import { type KeyboardEvent, useMemo, useState } from "react";
 import { cx } from "../../components/cx";
 import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
+import { useRowMenu } from "../../components/useRowMenu";
 import { plain } from "../../debugger/parts/format";
 import { StatusMark, type AnyStatus } from "../../debugger/parts/StatusMark";
 import type { WhatIfResult } from "../../ipc/bindings/WhatIfResult";
@@ -107,11 +108,14 @@ const go = ({ checkpointId }: WhatIfResult) => {
 function Row({ grid, result, selected }: { grid: WhatIfView; result: WhatIfResult; selected: boolean }) {
   const name = grid.names[result.row] ?? "";
   const placed = result.checkpointId !== undefined;
+  const entries = entriesOf(grid, result);
+  const { onContextMenu, menu } = useRowMenu(entries);
   return (
     <tr
       className={cx("group h-7", selected ? "bg-accent-soft" : placed && "hover:bg-surface-3")}
       aria-selected={selected}
       onClick={() => go(result)}
+      onContextMenu={onContextMenu}
       data-testid={whatIfIds.result(result.row, result.repeat)}
       data-status={result.status}
     >
@@ -153,8 +157,9 @@ function Row({ grid, result, selected }: { grid: WhatIfView; result: WhatIfResul
               <Ellipsis size={15} aria-hidden />
             </IconButton>
           }
-          entries={entriesOf(grid, result)}
+          entries={entries}
         />
+        {menu}
       </td>
     </tr>
   );

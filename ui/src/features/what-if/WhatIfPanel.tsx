@@ -9,6 +9,7 @@ import { Spinner } from "../../components/Spinner";
 import { useNow } from "../../debugger/parts/useNow";
 import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { useOnlyRead } from "../../debugger/model/only-read";
 import { chooseGrid, loadGrids, seeGrid, useGrids, useThreadGrids } from "../../debugger/model/what-ifs";
 import type { WhatIfView } from "../../ipc/bindings/WhatIfView";
 import { rpc } from "../../ipc/client";
@@ -41,6 +42,7 @@ function ThreadGrids({ threadId }: { threadId: string }) {
   useEffect(() => {
     if (unseen && shown !== null) seeGrid(shown);
   }, [unseen, shown]);
+  const onlyRead = useOnlyRead((store) => store.onlyRead);
   const ask = () => askWhatIf({ threadId, checkpointId: useSession.getState().cursor.checkpointId });
   if (problem && !grid) return <ProblemNote problem={problem} onRetry={() => void loadGrids(threadId)} />;
   if (!grid && state === "loading")
@@ -56,12 +58,12 @@ function ThreadGrids({ threadId }: { threadId: string }) {
         icon={<FlaskConical size={20} aria-hidden />}
         title={t("whatIf.none")}
         action={
-          <Button onClick={ask} data-testid={whatIfIds.open}>
+          <Button onClick={ask} disabled={onlyRead} data-testid={whatIfIds.open}>
             {t("whatIf.open")}
           </Button>
         }
       >
-        {t("whatIf.noneText")}
+        {t(onlyRead ? "debug.off.onlyRead" : "whatIf.noneText")}
       </EmptyState>
     );
   return (

@@ -1,4 +1,5 @@
 /** Opens the what-if dialog at the moment that is shown; with a node selected, at that node's settings. */
+import { useOnlyRead } from "../../debugger/model/only-read";
 import { doc } from "../../document/store";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
@@ -24,6 +25,12 @@ export function registerWhatIfCommands(): () => void {
   const group = t("shell.group.debug");
   const hasGraph = () => useSession.getState().graphId !== null;
   return registerCommands([
-    { id: "debug.whatIf", group, title: t("whatIf.command"), enabled: hasGraph, run: () => ask(true) },
+    {
+      id: "debug.whatIf",
+      group,
+      title: t("whatIf.command"),
+      enabled: () => hasGraph() && !useOnlyRead.getState().onlyRead,
+      run: () => ask(true),
+    },
   ]);
 }

@@ -3,4 +3,4 @@
 /**
  * State of an answer.
  */
-export type AnswerState = "held" | "giving" | "given" | "returned" | "lost" | "withdrawn";
+export type AnswerState = "held" | "giving" | "given" | "returned" | "lost" | "withdrawn" | "delegated" | "escalated";

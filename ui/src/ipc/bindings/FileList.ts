@@ -14,6 +14,6 @@ dir: string,
  */
 parent?: string, 
 /**
- * Folders first, then JSON files.
+ * Folders first, then JSON files, tables and databases.
  */
 entries: Array<FileEntry>, };

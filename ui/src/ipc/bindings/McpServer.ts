@@ -26,6 +26,10 @@ url?: string,
  */
 variables: Array<McpVariable>, 
 /**
+ * Somebody has signed in there.
+ */
+signedIn?: boolean, 
+/**
  * Why the entry cannot be used.
  */
 problem?: string, };

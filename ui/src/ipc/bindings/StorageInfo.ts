@@ -28,13 +28,17 @@ defaultUrl: string,
  */
 backends: Array<StorageBackend>, 
 /**
- * Threads in it; absent when it cannot be read.
+ * Threads in it; absent when it cannot be read, and while those of another program are looked through for the first time.
  */
 threads?: number, 
 /**
  * Its threads are another program's, and are only read.
  */
 onlyRead?: boolean, 
+/**
+ * The attached program that makes its threads: what it can do is done there.
+ */
+attached?: string, 
 /**
  * Why it cannot be read.
  */

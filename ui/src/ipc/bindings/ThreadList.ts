@@ -16,4 +16,9 @@ total?: number,
 /**
  * Where the next page begins; absent when this is the last.
  */
-next?: string, };
+next?: string, 
+/**
+ * The threads are another program's and are still looked through for the newest: these are the first in the order of ids,
+ * and an event says when the list is to be loaded again. `total` and `next` are absent.
+ */
+sorting?: boolean, };

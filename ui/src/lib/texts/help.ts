@@ -12,6 +12,8 @@ export const help = {
     "Runs the target once for each item of a list, all in the next super-step. Each task is given its item and the extra values, not the shared state. Collect what they write in a state key with a reducer.",
   "help.edge.join":
     "Runs the target once, when all of its sources have finished, in whichever super-steps. Without a join, a node runs again for each edge that arrives in another super-step.",
+  "help.edge.limit":
+    "Taken instead of the node when a loop has come to it as often as its limit of visits allows: the node does not work then, and its other edges are not followed. The count begins with each input and goes on over the answers of people.",
   "help.edge.error":
     "Taken when the last attempt of the node has failed: the run goes on there instead of along the edges, with the error as an object in a state key if one is chosen.",
   "help.edge.forms": "Forms of edges",

@@ -1,5 +1,7 @@
 /** Texts about the structure of a graph: pictures of it, parts of it as graphs of their own. */
 export const structure = {
+  "canvas.role.node": "node",
+  "canvas.role.edge": "edge",
   "canvas.announce.error": "On error from {from} to {to}",
   "canvas.announce.edge": "Edge from {from} to {to}",
   "disabled.badge": "Disabled",

@@ -5,6 +5,8 @@ export const trace = {
   "trace.empty": "Nothing recorded",
   "trace.emptyText":
     "This thread ran before traces were recorded, or in a program that does not record them.",
+  "trace.onlyReadText":
+    "How long tasks took and what they cost is not in a LangGraph database. The timeline has the times of checkpoints, and messages the tokens that they carry.",
   "trace.noMatch": "No matching tasks",
   "trace.clear": "Clear filter",
   "trace.filter": "Tasks",

@@ -5,6 +5,7 @@ export const wires = {
   "wires.search.error": "Usual on error",
   "wires.search.more": "Search all…",
   "canvas.line.else": "else",
+  "canvas.line.limit": "at the limit",
   "canvas.line.each": "each {items}",
   "wires.settings": "Canvas",
   "wires.settings.drop": "Wire dropped on the canvas",

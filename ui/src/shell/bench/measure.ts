@@ -4,7 +4,7 @@ import { forksIds, traceIds } from "../../lib/testIds";
 import { runCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
 import type { BenchHost } from "./host";
-import { RUN, THREAD, wideStep } from "./thread";
+import { RUN, StreamingStep, THREAD, wideStep } from "./thread";
 
 export type Figures = Readonly<Record<string, number>>;
 
@@ -139,6 +139,45 @@ async function wide(host: BenchHost): Promise<Figures> {
   return { ...spread(all), over50: all.filter((millis) => millis > 50).length };
 }
 
+/** Frames of each window of the streaming step, and how many windows, at rest and in stream by turns. */
+const STREAMED = 180;
+const WINDOWS = 3;
+
+/** The same window by turns with nothing new and while every task of a step streams. */
+async function streaming(host: BenchHost): Promise<Figures> {
+  await shown("stream");
+  useSession.getState().setPanel("bottom", { large: false });
+  useSession.getState().setCursor({ checkpointId: null });
+  const step = new StreamingStep(200, 50);
+  host.emit(step.begin());
+  // What has come stands in the window in both.
+  let streamed = 1000;
+  host.emit(step.until(streamed));
+  await rest(1000);
+  const still: number[] = [];
+  const moved: number[] = [];
+  for (let turn = 0; turn < WINDOWS; turn += 1) {
+    still.push(...(await frames(STREAMED, () => undefined)));
+    const began = performance.now() - streamed;
+    moved.push(
+      ...(await frames(STREAMED, () => {
+        streamed = performance.now() - began;
+        host.emit(step.until(streamed));
+      })),
+    );
+    await rest(500);
+  }
+  host.emit([{ type: "run", run: { ...RUN, status: "done", endedAt: RUN.startedAt } }]);
+  const figures = spread(moved);
+  return {
+    ...figures,
+    restP50: percentile(still, 0.5),
+    restP95: percentile(still, 0.95),
+    restMax: Math.max(...still),
+    pieces: step.pieces,
+  };
+}
+
 export function measurements(host: BenchHost): Readonly<Record<string, () => Promise<Figures>>> {
   return {
     "trace scroll": async () => scrolled(await traceRows()),
@@ -148,5 +187,6 @@ export function measurements(host: BenchHost): Readonly<Record<string, () => Pro
     "held key in timeline": () => heldKey(host, "timeline"),
     "held key in fork map": () => heldKey(host, "forks"),
     "200 parallel tasks": () => wide(host),
+    "200 streaming tasks": () => streaming(host),
   };
 }

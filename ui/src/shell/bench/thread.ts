@@ -152,6 +152,55 @@ export function snapshotOf(checkpoint: CheckpointView | undefined, isHead: boole
 
 export const RUN: RunView = { runId: "wide", threadId: THREAD, status: "running", startedAt: iso(0) };
 
+/** A step of many tasks that stream: what has come of each, in pieces of a word, since the step began. */
+export class StreamingStep {
+  readonly #sent: number[];
+  readonly #perSecond: number;
+
+  constructor(tasks: number, perSecond: number) {
+    this.#sent = Array.from({ length: tasks }, () => 0);
+    this.#perSecond = perSecond;
+  }
+
+  begin(): readonly AppEvent[] {
+    return [
+      { type: "run", run: RUN },
+      ...this.#sent.map((_, at): AppEvent => ({
+        type: "taskStarted",
+        ...streamed(at),
+        step: 9000,
+        at: BEGAN + at,
+      })),
+    ];
+  }
+
+  /** The pieces of a frame that ends at this millisecond; those of one message come as one, as the workbench joins them. */
+  until(millis: number): readonly AppEvent[] {
+    const apart = 1000 / this.#perSecond / this.#sent.length;
+    return this.#sent.flatMap((sent, at): readonly AppEvent[] => {
+      const due = Math.floor(((millis + at * apart) / 1000) * this.#perSecond);
+      if (due <= sent) return [];
+      this.#sent[at] = due;
+      const text = Array.from({ length: due - sent }, (_, word) => `word${(sent + word) % 100} `).join("");
+      return [
+        {
+          type: "token",
+          ...streamed(at),
+          messageId: `s${at}`,
+          piece: { type: "text", text },
+          at: BEGAN + at,
+        },
+      ];
+    });
+  }
+
+  get pieces(): number {
+    return this.#sent.reduce((sum, sent) => sum + sent, 0);
+  }
+}
+
+const streamed = (at: number) => ({ threadId: THREAD, taskId: `s${at}`, node: "think" });
+
 /** A step of many tasks as its events come: all begin, and end a few at a time. */
 export function wideStep(tasks: number, batches: number): readonly (readonly AppEvent[])[] {
   const of = (at: number) => ({

@@ -24,6 +24,7 @@ import { query } from "./query";
 import { report } from "./report";
 import { result } from "./result";
 import { safety } from "./safety";
+import { seen } from "./seen";
 import { shell } from "./shell";
 import { storage } from "./storage";
 import { structure } from "./structure";
@@ -50,6 +51,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...query,
   ...report,
   ...result,
+  ...seen,
   ...safety,
   ...shell,
   ...storage,

@@ -7,6 +7,59 @@ export const problems: Readonly<Record<string, string>> = {
     "文件是 JSON，但不是图：它既没有 Superstep 的 `format`，也没有按名称列出的节点。",
   "Open another file, or write a graph in its place. Nothing else is written over it.":
     "请打开其他文件，或在其位置写入一个图。不会用其他内容覆盖它。",
+  "The graph was drawn from threads of another program, and is only read.":
+    "这个图是根据另一个程序的线程绘出的，只供读取。",
+  "Make a graph of your own of it, and edit that.": "请据此新建自己的图，再编辑它。",
+  "The threads in use are our own, and their graphs are files.": "正在使用的是自己的线程，它们的图是文件。",
+  "The program keeps its threads nowhere.": "程序没有保存线程的地方。",
+  "The program is running a thread.": "程序正在运行一个线程。",
+  "Correct the program, and open it again.": "请更正程序，再重新打开。",
+  "{named} was not imported within {seconds} s, and its process was ended.":
+    "{named} 在 {seconds} 秒内没有导入完成，其进程已结束。",
+  "Put what takes long, or waits for somebody, into a function, and open it again.":
+    "请把耗时或等待他人的部分放入函数，再重新打开。",
+  "The program {named} ended: {status}.": "程序 {named} 已结束：{status}。",
+  "{path} is a JavaScript program, and only programs in Python are attached.":
+    "{path} 是 JavaScript 程序，只能连接 Python 程序。",
+  "Open the database of its threads instead.": "请改为打开存放其线程的数据库。",
+  "{named} has several graphs, or none of that name.": "{named} 有多个图，或没有这个名字的图。",
+  "Write the name behind the file, such as {example}. There are: {names}.":
+    "请在文件后写上名字，例如 {example}。可选：{names}。",
+  "{message} It said: {said}": "{message} 它输出了：{said}",
+  "{path}, line {line}: {message}.": "{path} 第 {line} 行：{message}。",
+  "Install {module} for the project’s interpreter, or choose the interpreter that has it in the settings.":
+    "请为项目的解释器安装 {module}，或在设置中选择已安装它的解释器。",
+  "Install LangGraph 0.6 or later there, make a virtual environment `.venv` in the project’s folder, or choose the project’s interpreter in the settings.":
+    "请在那里安装 LangGraph 0.6 以上，在项目文件夹中建立虚拟环境 `.venv`，或在设置中选择项目的解释器。",
+  "Write the name of a graph behind the file, such as {example}. There are: {names}.":
+    "请在文件后写上图的名字，例如 {example}。可选：{names}。",
+  'Put what the program does by itself under `if __name__ == "__main__":`.':
+    '请把程序自行执行的部分放在 `if __name__ == "__main__":` 之下。',
+  "Only the graph of the attached program can be run.": "只能运行所连接程序的图。",
+  "Run that, or open your own threads again.": "请运行那个图，或重新打开你自己的线程。",
+  "The program is not attached any more.": "程序已不再连接。",
+  "Open it again.": "请重新打开它。",
+  "An attached program is not run again from within a nested graph.": "不能从子图内部重新运行所连接的程序。",
+  "Run it again from a checkpoint of the outermost graph.": "请从最外层图的检查点重新运行。",
+  "There is no file {path}.": "没有文件 {path}。",
+  "Open the database of a LangGraph program.": "请打开 LangGraph 程序的数据库。",
+  "That graph was not seen in the database in use.": "正在使用的数据库中没有看到这个图。",
+  "Open the database again.": "请重新打开数据库。",
+  "There are no threads of a LangGraph program there.": "那里没有 LangGraph 程序的线程。",
+  "There are threads of Superstep there, and none of a LangGraph program.":
+    "那里有 Superstep 的线程，没有 LangGraph 程序的线程。",
+  "The threads in use are our own already.": "正在使用的已是自己的线程。",
+  "Duplicate one instead, or open the database of a LangGraph program first.":
+    "请改为创建副本，或先打开 LangGraph 程序的数据库。",
+  "Correct it, or delete it: the graphs are then drawn as they were seen.":
+    "请更正它，或删除它：之后图会按看到的样子绘出。",
+  "{path} is no graph.": "{path} 不是图。",
+  "Choose the file of a graph.": "请选择图的文件。",
+  "Choose one of the nodes that are there.": "请选择图中已有的节点。",
+  "Node {name} was chosen twice.": "节点 {name} 被选择了两次。",
+  "Choose each node for one of the threads’ nodes.": "请为线程的每个节点选择不同的节点。",
+  "Give the database that its saver was opened with. One of your own threads is chosen in the settings.":
+    "请给出其保存器打开的数据库。存放自己线程的数据库在设置中选择。",
   "The file is no graph, so there is nothing to edit in it.": "该文件不是图，因此没有可编辑的内容。",
   "Correct its text, or make a new graph.": "请更正其文本，或新建一个图。",
   "The file is a graph, which has no text of its own here.": "该文件是图，在此没有单独的文本。",
@@ -16,12 +69,31 @@ export const problems: Readonly<Record<string, string>> = {
     "文件已被其他程序更改，而这里有未保存的更改。",
   "Save the graph: the changes are joined, and what both changed is asked.":
     "请保存图：更改会合并，双方都改动的内容会询问您。",
+  "The file is gone: another program moved or removed it.": "文件已不存在：其他程序移动或删除了它。",
+  "Save the graph to write it again, or save it to another place.":
+    "请保存图以重新写入该文件，或将其保存到其他位置。",
   "The file is not JSON: {error}.": "文件不是 JSON：{error}。",
   "Correct the text there, or take back an earlier version of the file. Nothing is written over it.":
     "在该处更正文本，或恢复文件的早期版本。文件不会被覆盖。",
   "A graph is a JSON object, and the file holds {found}.": "图是一个 JSON 对象，而文件中是{found}。",
   "Open another file, or put the graph between { and }. Nothing is written over it.":
     "打开另一个文件，或把图放在 { 和 } 之间。文件不会被覆盖。",
+  "Continue the thread, raise `max_visits` of the node, or lead an edge with `limit` to where it is to go on.":
+    "继续该线程，提高节点的 `max_visits`，或用带 `limit` 的边指明接下来去哪里。",
+  "A thread may come to node `{node}` in at most {limit} super-steps after an input, and was to come once more. Nothing of that step was begun: go on with the thread, which then counts from zero, raise the node's `max_visits`, or give the limit a way of its own.":
+    "一次输入之后，线程最多可在 {limit} 个超步中到达节点 `{node}`，而现在将再次到达。该步尚未开始：继续线程（之后重新计数），提高节点的 `max_visits`，或为达到上限指定去向。",
+  "`limit` of an edge is true or absent.": "边的 `limit` 只能是 true 或不写。",
+  "`limit` of an edge is true or absent, and is {found}.":
+    "边的 `limit` 只能是 true 或不写，而这里是 {found}。",
+  'Write `"limit": true`, and how often in `max_visits` of the node; or remove `limit`.':
+    '写 `"limit": true`，次数写在节点的 `max_visits` 中；或删除 `limit`。',
+  "The start is visited once; its edge cannot be the way of a limit.":
+    "起点只到达一次，它的边不能是达到上限时的去向。",
+  "Begin the edge at a node, or remove `limit`.": "让边从节点出发，或删除 `limit`。",
+  "`{from}` may be visited any number of times, so this edge is never taken.":
+    "`{from}` 的访问次数没有上限，因此这条边永远不会走。",
+  "Give `{from}` a `max_visits`, or remove `limit` from the edge.":
+    "为 `{from}` 设置 `max_visits`，或删除边的 `limit`。",
   "`{name}` stands more than once in the file; only the last one is read.":
     "`{name}` 在文件中出现多次；只读取最后一个。",
   "Rename or delete one of them in the file. Saving from here keeps only the last one.":
@@ -497,10 +569,6 @@ export const problems: Readonly<Record<string, string>> = {
   "`{own}` can write `{label}` into `{into}`, and its route has no path for that; the run would fail.":
     "`{own}` 可能把 `{label}` 写入 `{into}`，但其路由没有对应去向，运行会失败。",
   "Connect this way, or give the route a default.": "连接该分支，或为路由设置默认去向。",
-  "`{node}` may be visited {most} times in one run, and its loop asks at `{ask}`. Each answer begins a new run, which counts from the start: the loop is not limited.":
-    "`{node}` 在一次运行中最多访问 {most} 次，而其循环会在 `{ask}` 提问。每次回答都开始一次新的运行并重新计数：循环不受限制。",
-  "Count the rounds in a state key, and choose another way when there were enough.":
-    "用一个状态键计数轮次，次数足够时选择另一条分支。",
   "Make one edge of them that routes by the label.": "改为一条按标签路由的边。",
   "There is nothing to choose from.": "没有可供选择的分支。",
   "Add a way.": "添加一个分支。",
@@ -764,7 +832,6 @@ export const problems: Readonly<Record<string, string>> = {
     "让这一步产生更少的内容，或提高图的 `limits` 中的上限，然后继续。",
   "Correct the state, or change the invariant, and continue; or go back before the step.":
     "更正状态或修改不变量，然后继续；或回到这一步之前。",
-  "Continue the thread, or raise `max_visits` of the node.": "继续该线程，或提高节点的 `max_visits`。",
   "Correct the node or the state, and continue: what finished is not run again.":
     "更正节点或状态，然后继续：已完成的不会再次运行。",
   "Correct what is written, or the key's reducer or schema.": "更正写入的内容，或该键的归约函数或结构。",
@@ -1169,8 +1236,6 @@ export const problems: Readonly<Record<string, string>> = {
   "node {node} failed: {failure}": "节点 {node} 失败：{failure}",
   "the run was stopped; the thread can go on from its last checkpoint":
     "运行已停止；线程可以从最后一个检查点继续",
-  "A run may come to node `{node}` in at most {limit} super-steps, and this one was to come once more. Nothing of that step was begun: go on with the thread, which counts from zero, raise the node's `max_visits`, or let a condition end the loop.":
-    "一次运行最多可在 {limit} 个超步中到达节点 `{node}`，而这次运行将再次到达。该步尚未开始：继续线程（重新计数），提高节点的 `max_visits`，或让条件结束循环。",
   "{reason}. The thread is kept as the step left it: correct its state, or go back before the step, and go on.":
     "{reason}。线程保持这一步之后的样子：更正状态，或回到这一步之前，然后继续。",
   "The side “{side}” of the conflict is no graph. {why}": "冲突的“{side}”一方不是图。{why}",
@@ -1194,4 +1259,36 @@ export const problems: Readonly<Record<string, string>> = {
   "A pinned output must be an object of state keys.": "固定的输出必须是由状态键组成的对象。",
   "The output is too large to be pinned.": "输出太大，无法固定。",
   "Pin the output of a node that writes less.": "请固定写入较少的节点的输出。",
+  "the MCP server `{server}` asks for a login": "MCP 服务器 `{server}` 要求登录",
+  "the login to the MCP server `{server}` has expired or was revoked":
+    "MCP 服务器 `{server}` 的登录已过期或被撤销",
+  "the login to the MCP server `{server}` is not enough for this":
+    "MCP 服务器 `{server}` 的登录权限不足以执行此操作",
+  "the login to the MCP server `{server}` does not include {scope}, which this needs":
+    "MCP 服务器 `{server}` 的登录不包含此操作所需的 {scope}",
+  "the login to the MCP server `{server}` failed: {cause}": "登录 MCP 服务器 `{server}` 失败：{cause}",
+  "the login to the MCP server `{server}` could not be renewed: {cause}":
+    "MCP 服务器 `{server}` 的登录无法续期：{cause}",
+  "Sign in where a node of the graph names the server, or type `superstep mcp login {server}` in the project's folder":
+    "请在图中使用该服务器的节点处登录，或在项目文件夹中输入 `superstep mcp login {server}`",
+  "it is a program, and programs ask for no login": "它是一个程序，程序不要求登录",
+  ".mcp.json gives it the header Authorization, which a login would replace":
+    ".mcp.json 已为它设置 Authorization 请求头，登录会与之冲突",
+  "this program keeps no logins": "此程序不保存登录",
+  "it asks for no login": "它不要求登录",
+  "{address} of its authorization server is not encrypted": "其授权服务器的地址 {address} 未加密",
+  "it was not forgotten: {cause}": "未能删除登录：{cause}",
+  "it gives no answer": "它没有应答",
+  'its authorization server registers no programs by itself ({cause}). Register this one there, with http://127.0.0.1/callback as the address to come back to, and name it in .mcp.json: "oauth": {"clientId": …}':
+    '其授权服务器不支持程序自行注册（{cause}）。请在那里注册此程序，回调地址为 http://127.0.0.1/callback，并写入 .mcp.json："oauth": {"clientId": …}',
+  "nobody signed in within {count} minutes": "{count} 分钟内无人登录",
+  "no port can be opened for the browser to come back to: {cause}": "无法为浏览器返回打开端口：{cause}",
+  "it gave no token": "它没有给出令牌",
+  "it was not kept: {cause}": "登录未能保存：{cause}",
+  "The sign-in was cancelled.": "登录已取消。",
+  "{thread}: checkpoint {checkpoint} cannot be read: {cause}.":
+    "{thread}：无法读取检查点 {checkpoint}：{cause}。",
+  "{thread}: it cannot be read: {cause}.": "{thread}：无法读取：{cause}。",
+  "{thread}: there is a thread of this name, which has gone a way of its own.":
+    "{thread}：已有同名线程，而且它已自行继续。",
 };

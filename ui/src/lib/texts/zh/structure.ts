@@ -2,6 +2,8 @@
 import type { structure as english } from "../structure";
 
 export const structure: Record<keyof typeof english, string> = {
+  "canvas.role.node": "节点",
+  "canvas.role.edge": "边",
   "canvas.announce.error": "出错时从 {from} 到 {to}",
   "canvas.announce.edge": "从 {from} 到 {to} 的边",
   "disabled.badge": "已停用",

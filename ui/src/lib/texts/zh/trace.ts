@@ -6,6 +6,8 @@ export const trace: Record<keyof typeof english, string> = {
   "trace.noneText": "选择线程（thread），查看什么在何时运行，费用是多少。",
   "trace.empty": "没有记录",
   "trace.emptyText": "此线程（thread）运行时还不支持记录追踪（trace），或运行它的程序不记录追踪。",
+  "trace.onlyReadText":
+    "LangGraph 数据库中没有任务的耗时和费用。时间线上有检查点的时间，消息中有其自带的 token 数。",
   "trace.noMatch": "没有匹配的任务",
   "trace.clear": "清除筛选",
   "trace.filter": "任务",

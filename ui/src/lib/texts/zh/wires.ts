@@ -7,6 +7,7 @@ export const wires: Record<keyof typeof english, string> = {
   "wires.search.error": "常用于出错时",
   "wires.search.more": "搜索全部…",
   "canvas.line.else": "否则",
+  "canvas.line.limit": "达到上限",
   "canvas.line.each": "每项 {items}",
   "wires.settings": "画布",
   "wires.settings.drop": "连线放到空白处",

@@ -1,5 +1,5 @@
 /**
- * A question that appears by itself can not be hit at once: a press within the first moments was meant for what stood
+ * What appears by itself, such as a question, cannot be hit at once: a press within the first moments was meant for what stood
  * there before. So the buttons are dimmed, and clicks and keys do nothing until then.
  */
 import { useEffect, useState } from "react";
@@ -15,4 +15,15 @@ export function useGuard(byItself: boolean): boolean {
     return () => clearTimeout(timer);
   }, [guarded]);
   return guarded;
+}
+
+/** The same for what comes and goes in one place: true from the moment in which it comes. */
+export function useGuardOf(shown: boolean): boolean {
+  const [past, setPast] = useState(shown);
+  useEffect(() => {
+    if (past === shown) return undefined;
+    const timer = setTimeout(() => setPast(shown), shown ? GUARD_MS : 0);
+    return () => clearTimeout(timer);
+  }, [past, shown]);
+  return shown && !past;
 }

@@ -1,0 +1,70 @@
+/** An answer of many fields: what is needed first, the others folded in drawers, and those that have the words searched for. */
+import { labelOf } from "../../components/schema-form/labels";
+import { resolve, type Schema } from "../../components/schema-form/schema";
+import { validate } from "../../components/schema-form/validate";
+import { t } from "../../lib/texts";
+
+/** Up to this number all fields are shown. */
+export const MAX_OPEN = 20;
+/** Fields of a drawer. */
+const IN_DRAWER = 20;
+
+export const fieldsOf = (schema: Schema): string[] => Object.keys(schema.properties ?? {});
+
+/** The schema with its fields laid out; one of few fields, or with a layout of its own, as it is. */
+export function folded(schema: Schema, words: string): Schema {
+  const names = fieldsOf(schema);
+  if (names.length <= MAX_OPEN) return schema;
+  const searched = words.toLowerCase().split(/\s+/u).filter(Boolean);
+  const field = (name: string) => resolve(schema.properties?.[name], schema);
+  const label = (name: string) => labelOf(name, field(name));
+  if (searched.length > 0) {
+    const has = (name: string) => {
+      const text = [name, label(name), field(name).description ?? ""].join("\n").toLowerCase();
+      return searched.every((word) => text.includes(word));
+    };
+    const others = names.filter((name) => !has(name));
+    return {
+      ...schema,
+      "x-form": {
+        front: names.filter(has),
+        groups: [{ title: t("debug.answer.otherFields"), fields: others }],
+      },
+    };
+  }
+  if (schema["x-form"] !== undefined) return schema;
+  const required = new Set(schema.required ?? []);
+  const front = names.filter((name) => required.has(name)).slice(0, MAX_OPEN);
+  const rest = names.filter((name) => !front.includes(name));
+  const drawers = Array.from({ length: Math.ceil(rest.length / IN_DRAWER) }, (_, at) =>
+    rest.slice(at * IN_DRAWER, (at + 1) * IN_DRAWER),
+  );
+  const groups = drawers.map((fields) => ({
+    title: t("debug.answer.range", { first: label(fields[0] ?? ""), last: label(fields.at(-1) ?? "") }),
+    fields,
+  }));
+  return { ...schema, "x-form": { front, groups } };
+}
+
+/** Where the first thing is that is missing or wrong, as a pointer into the answer; null where nothing is. */
+export function firstMissing(schema: Schema | undefined, filled: unknown): string | null {
+  if (schema === undefined || filled === undefined) return null;
+  return validate(schema, filled)[0]?.pointer ?? null;
+}
+
+/** Puts the focus into the field of a pointer, or the nearest one around it, once it is drawn. */
+export function focusAt(box: HTMLElement | null, pointer: string): void {
+  requestAnimationFrame(() => {
+    for (let at = pointer; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
+      const field = box?.querySelector<HTMLElement>(`[data-pointer="${CSS.escape(at)}"]`);
+      if (!field) continue;
+      field.scrollIntoView({ block: "nearest" });
+      field
+        .querySelector<HTMLElement>(
+          "input:not([aria-hidden=true]), textarea, .cm-content, [role=combobox], button",
+        )
+        ?.focus({ preventScroll: true });
+      return;
+    }
+  });
+}
