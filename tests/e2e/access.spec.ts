@@ -70,3 +70,21 @@ test("dialogs", async ({ app, page }) => {
   await expect(app.id("memory-settings").or(page.getByRole("tab", { name: "Connections" })).first()).toBeVisible();
   await looksRight(app, "settings");
 });
+
+test("what a run left, and a setting without a label of its own", async ({ app, page }) => {
+  await app.openExample("memory-chat");
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+  for (const tab of ["trace", "forks", "stream", "messages"]) {
+    await app.id("panel-bottom").getByTestId(`tab-${tab}`).click();
+    await expect(app.id(tab)).toBeVisible();
+    await looksRight(app, tab);
+  }
+  await page.getByRole("button", { name: "All graphs" }).click();
+  await app.id("example-document-pipeline").click();
+  await app.id("use-design").click();
+  await app.node("each").click();
+  await expect(app.id("inspector")).toBeVisible();
+  await looksRight(app, "settings of a graph for each item");
+});

@@ -353,3 +353,169 @@ test("ten thousand questions are searched and walked through", async ({ app, pag
   await expect(app.id("alike-chosen")).toContainText("alike questions");
   expect(await app.id("alike-row").count()).toBeLessThan(60);
 });
+
+const sends = (name: string, args: unknown, description?: string) => ({
+  name,
+  args,
+  allowed: ["approve", "reject"],
+  ...(description !== undefined && { description }),
+});
+
+/** A question in a form of LangChain's agents, as the workbench reads it. */
+function reviewed(id: string, calls: ReturnType<typeof sends>[], more: Record<string, unknown>) {
+  const each = (word: string) => ({ decisions: calls.map(() => ({ type: word })) });
+  const all = calls.length > 1 ? " all" : "";
+  return {
+    interruptId: id,
+    threadId: `t-${id}`,
+    threadTitle: `Agent ${id}`,
+    graphName: "agent.py",
+    node: "HumanInTheLoopMiddleware.after_model",
+    text: calls.length > 1 ? "May these 2 tool calls run: `pay`, `send`?" : "May the tool `pay` run?",
+    choices: [
+      { label: `Approve${all}`, value: each("approve") },
+      { label: `Reject${all}`, value: each("reject") },
+    ],
+    context: {},
+    value: null,
+    checkpointId: `c-${id}`,
+    since: new Date().toISOString(),
+    calls: { form: "decisions", calls },
+    ...more,
+  };
+}
+
+const decision = (title: string, word: string, more: Record<string, unknown> = {}, required: string[] = []) => ({
+  title,
+  type: "object",
+  required: ["type", ...required],
+  properties: { type: { const: word }, ...more },
+});
+
+test("a question of a LangChain agent is shown as its calls and answered in its form", async ({ app, page }) => {
+  const approve = decision("Approve", "approve");
+  const reject = decision("Reject", "reject", { message: { type: "string", title: "Reason" } });
+  const args = { type: "object", title: "Arguments", properties: { eur: { type: "number" } }, default: { eur: 900 } };
+  const action = { type: "object", title: "Call", required: ["name", "args"], properties: { name: { const: "pay" }, args } };
+  const one = [{ ...sends("pay", { eur: 900 }), allowed: ["approve", "edit", "reject"] }];
+  const two = [sends("pay", { eur: 900 }, "The yearly fee."), sends("send", { to: "ada@example.org" })];
+  const questions = [
+    reviewed("one", one, { schema: { oneOf: [approve, decision("Edit", "edit", { edited_action: action }, ["edited_action"]), reject] } }),
+    reviewed("two", two, {
+      schema: {
+        type: "object",
+        required: ["1", "2"],
+        properties: { 1: { title: "1. pay", oneOf: [approve, reject] }, 2: { title: "2. send", oneOf: [approve, reject] } },
+      },
+    }),
+  ];
+  await page.route("**/rpc/inbox.list", (route) => route.fulfill({ json: { questions, waiting: 2 } }));
+  const answers = async (expected: unknown) => {
+    await app.id("answer-form").getByRole("tab", { name: "JSON" }).click();
+    const lines = app.id("answer-json").locator(".cm-line");
+    await expect(async () => {
+      expect(JSON.parse((await lines.allTextContents()).join(""))).toEqual(expected);
+    }).toPass();
+  };
+  await app.open();
+  await app.id("use-approve").click();
+  const call = app.id("asked-call");
+  await expect(call).toHaveText(/^payAllowed: approve, edit, reject.*eur.*900/);
+  await expect(app.id("answer-choice")).toHaveText([/Approve/, /Reject/, /Edit…/]);
+  await app.picture("approve-call", ["light", "dark"]);
+  await expect(page.locator("[data-guarded]"), "what appeared by itself takes keys").toHaveCount(0);
+  await page.keyboard.press("3");
+  await expect(page.getByLabel("Eur")).toBeFocused();
+  await page.keyboard.type("50");
+  await answers({ decisions: [{ type: "edit", edited_action: { name: "pay", args: { eur: 50 } } }] });
+
+  await app.id("question").nth(1).click();
+  await expect(call).toHaveCount(2);
+  await expect(call.first()).toContainText("The yearly fee.");
+  await expect(app.id("answer-choice")).toHaveText([/Approve all/, /Reject all/, /Each by itself…/]);
+  await expect(page.locator("[data-guarded]"), "what appeared by itself takes keys").toHaveCount(0);
+  await page.keyboard.press("3");
+  await expect(app.id("answer-submit")).toBeDisabled();
+  for (const [label, choice] of [["1. pay", "Approve"], ["2. send", "Reject"]] as const) {
+    await page.getByRole("combobox", { name: label }).click();
+    await page.getByRole("option", { name: choice }).click();
+  }
+  await app.picture("approve-calls", ["light", "dark"]);
+  await expect(app.id("answer-submit")).toBeEnabled();
+  await answers({ decisions: [{ type: "approve" }, { type: "reject" }] });
+});
+
+test("an answer of two hundred fields is folded, searched, and leads to what is missing", async ({ app, page }) => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 200 }, (_, n) => [`field_${n}`, n === 150 ? { type: "string", title: "IBAN", minLength: 4 } : { type: "string" }]),
+  );
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Form",
+    state: { form: { type: "object" } },
+    nodes: {
+      fill: {
+        kind: "ask",
+        config: { question: "Fill this in", answer: { type: "object", required: ["field_3"], properties }, into: "form" },
+      },
+    },
+    edges: [
+      { from: "__start__", to: "fill" },
+      { from: "fill", to: "__end__" },
+    ],
+  });
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("asking");
+  await app.id("use-approve").click();
+  const form = app.id("question-detail");
+  await expect(page.getByRole("textbox", { name: "Field 3", exact: true })).toBeVisible();
+  await expect(page.getByRole("textbox", { name: "Field 100", exact: true })).toHaveCount(0);
+  await expect(form.getByRole("button", { name: /^Field 0 – Field 20/ })).toBeVisible();
+  await app.picture("approve-fields", ["light", "dark"]);
+
+  await app.id("answer-search").fill("iban");
+  await page.getByRole("textbox", { name: "IBAN" }).fill("DE");
+  await app.id("answer-search").fill("");
+  await expect(page.getByRole("textbox", { name: "IBAN" })).toHaveCount(0);
+  await page.getByRole("textbox", { name: "Field 3", exact: true }).fill("x");
+  await expect(app.id("answer-missing")).toContainText("IBAN");
+  await app.id("answer-go-to").click();
+  await expect(page.getByRole("textbox", { name: "IBAN" })).toBeFocused();
+  await page.getByRole("textbox", { name: "IBAN" }).fill("DE00");
+  await expect(app.id("answer-missing")).toHaveCount(0);
+  await app.id("answer-submit").click();
+  await expect(app.id("question")).toHaveCount(0);
+});
+
+test("a question is put off and handed on for every window, and the history shows it", async ({ app, page }) => {
+  await askFor(app, [["Ada", 40], ["Ben", 41]]);
+  await page.keyboard.press("s");
+  await expect(app.id("question")).toHaveCount(1);
+  await page.reload();
+  await app.id("use-approve").click();
+  await expect(app.id("question"), "another window knows").toHaveCount(1);
+  await expect(app.id("question-detail")).toContainText("Refund 41 EUR to Ben?");
+
+  await page.keyboard.press("d");
+  await app.id("hand-to").fill("Grace, Kim");
+  await app.id("hand-why").fill("holidays");
+  await page.keyboard.press("Enter");
+  await expect(app.id("question-handed")).toContainText("For Grace, Kim");
+  await expect(app.id("question-detail")).toContainText("holidays");
+  await app.picture("approve-handed", ["light", "dark"]);
+
+  await app.id("history-open").click();
+  await expect(app.id("history-row")).toContainText("For Grace, Kim");
+  await app.id("history-check").click();
+  await expect(app.id("answer-chain")).toContainText("The 1 entry is as it was noted.");
+  await app.picture("approve-chain", ["light", "dark"]);
+  await app.id("answer-chain-noted").fill("0000");
+  await expect(app.id("answer-chain")).toContainText("No entry has the noted hash");
+  await page.keyboard.press("Escape");
+  await app.id("history-back").click();
+
+  await app.id("question-menu").click();
+  await page.getByRole("menuitem", { name: "End delegation" }).click();
+  await expect(app.id("question-handed")).toHaveCount(0);
+});

@@ -1,7 +1,8 @@
 /**
  * Measures the debugger in Chromium on a made thread and prints one JSON object a line: bench, workload, params, value,
  * unit, limit, ratio. The limit of scrolling is an empty list of the same length in the same place, in the same run; that
- * of a held key and of a wide step is a frame of a display of 60 Hz. It prints figures and never fails on them.
+ * of a held key and of a wide step is a frame of a display of 60 Hz; that of a step that streams is the same window at
+ * rest. It prints figures and never fails on them.
  *
  *   node tests/e2e/bench-debugger.mjs [--dist ui/dist] [--checkpoints 10000] [--forks 500] [--spans 10000] [--rounds 3]
  *
@@ -99,6 +100,13 @@ try {
   const wide = await measure("200 parallel tasks");
   for (const key of ["p50", "p95", "max"]) print(`run of 200 parallel tasks ${key}`, { tasks: 200 }, wide[key], "ms/frame", FRAME);
   print("run of 200 parallel tasks, frames over 50 ms", { tasks: 200 }, wide.over50, "frames", null);
+  const streaming = await measure("200 streaming tasks");
+  for (const [key, still] of [
+    ["p50", "restP50"],
+    ["p95", "restP95"],
+    ["max", "restMax"],
+  ])
+    print(`200 tasks that stream ${key}`, { pieces: 50 }, streaming[key], "ms/frame", streaming[still]);
 } finally {
   await browser.close();
   server.close();

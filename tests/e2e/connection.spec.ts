@@ -113,11 +113,14 @@ test("a server with another token says what to do, and the page goes on once tha
   await expect(lost(app)).toContainText("Open the address that it printed");
   await expect(app.id("graph-name")).toHaveText("After the token");
   await app.picture("token");
+  // The window opens its graph again at the new server, with what was edited meanwhile.
+  const opened = page.waitForResponse("**/rpc/graph.open");
   const other = await page.context().newPage();
   await other.goto(app["server"].url);
   await other.close();
   await expect(lost(app)).toHaveCount(0);
   await expect(app.id("graph-name")).toHaveText("After the token");
+  await opened;
   await page.keyboard.press("Control+s");
   await expect(app.id("save-state")).toContainText("Saved");
 });

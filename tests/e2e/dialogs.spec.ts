@@ -87,6 +87,7 @@ async function check(app: Superstep, { name, open, dialog, first, fill }: Case):
   await before.evaluate((each) => (each as HTMLElement | null)?.focus());
   await open();
   await expect(dialog).toBeVisible();
+  await expect(first, at("its first field has the focus again")).toBeFocused();
   await fill();
   await page.keyboard.press("Enter");
   await expect(dialog, at("Enter saves")).toBeHidden();

@@ -23,7 +23,7 @@ const graph = {
 async function lines(app: Superstep): Promise<string[]> {
   const all = await app.page
     .locator(".react-flow__edge")
-    .evaluateAll((edges) => edges.map((edge) => edge.getAttribute("aria-label")?.replace(/Edge from (.*) to (.*)/, "$1>$2") ?? ""));
+    .evaluateAll((edges) => edges.map((edge) => edge.getAttribute("aria-label")?.replace(/Edge from (.*) to (.*)/, "$1>$2").replace(/^Start>/, "__start__>").replace(/>End$/, ">__end__") ?? ""));
   return all.sort();
 }
 
@@ -103,6 +103,38 @@ test("a setting that names a state key takes the best match, or makes the key it
   await expect(page.getByText("names no state key")).toHaveCount(0);
   await page.getByRole("tab", { name: "State" }).click();
   for (const key of ["totals", "total"]) await expect(page.locator(`[data-key="${key}"]`)).toContainText("list", { ignoreCase: true });
+});
+
+test("a setting that names a graph or a way of the node takes the best match, too", async ({ app, page }) => {
+  const inner = { format: "superstep/1", name: "Inner", nodes: { a: { kind: "assign", config: { set: {} } } }, edges: [{ from: "__start__", to: "a" }] };
+  await app.open();
+  app.write("graphs/naming/memory-chat/graph.json", inner);
+  const file = app.write("graphs/naming/graph.json", {
+    format: "superstep/1",
+    name: "Naming",
+    nodes: {
+      nested: { kind: "graph", config: { graph: "" } },
+      pick: { kind: "router", config: { ways: [{ label: "leftover", when: "false" }, { label: "ready", when: "true" }] } },
+    },
+    edges: [
+      { from: "__start__", to: "nested" },
+      { from: "nested", to: "pick" },
+    ],
+  });
+  await app.openFile(file);
+  for (const [node, pointer, typed, taken] of [
+    ["nested", "/config/graph", "memory", "memory-chat/graph.json"],
+    ["pick", "/config/otherwise", "left", "leftover"],
+  ] as const) {
+    await app.node(node).click();
+    const field = app.id(`field-${pointer}`).getByRole("combobox");
+    await field.click();
+    await field.fill(typed);
+    // What is there is read from the disk.
+    await expect(page.getByRole("option", { name: taken })).toBeVisible();
+    await page.keyboard.press("Enter");
+    await expect(field).toHaveValue(taken);
+  }
 });
 
 test("Export in the menu shows the graph as Mermaid and as JSON", async ({ app }) => {

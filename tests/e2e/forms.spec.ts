@@ -167,6 +167,23 @@ test("an expression shows its value of the sample, then of the last run", async 
   await expect(line).toContainText("last run");
 });
 
+test("the value of an expression comes without moving what stands below it", async ({ app, page }) => {
+  await app.openGraph(sampled);
+  await app.node("first").click();
+  const config = app.id("inspector-config");
+  const line = config.locator('[data-testid="live-value"]');
+  await expect(line).toContainText('= "I want my money back"');
+  const button = config.getByRole("button", { name: "Set a key" });
+  const top = async () => (await button.boundingBox())?.y;
+  const before = await top();
+  await config.locator(".cm-content").first().click();
+  await page.keyboard.press("End");
+  await page.keyboard.type("|upper");
+  expect(await top(), "as soon as it is typed").toBe(before);
+  await expect(line).toContainText('= "I WANT MY MONEY BACK"');
+  expect(await top(), "with its value").toBe(before);
+});
+
 test("the expression of an edge shows its value too", async ({ app, page }) => {
   await app.openGraph({
     ...sampled,
@@ -253,7 +270,7 @@ test("? lists the shortcuts, F1 says what the selected node does, an empty graph
   await page.keyboard.press("Escape");
 
   // An edge, a state key, several nodes, nothing.
-  await page.locator('.react-flow__edge[aria-label="Edge from __start__ to graph"]').click();
+  await page.locator('.react-flow__edge[aria-label="Edge from Start to graph"]').click();
   await page.keyboard.press("F1");
   await expect(help.getByRole("heading", { level: 2 })).toHaveText("Edge: Always");
   await expect(help).toContainText("In LangGraph: add_edge");
@@ -277,4 +294,19 @@ test("? lists the shortcuts, F1 says what the selected node does, an empty graph
   await page.keyboard.press("F1");
   await expect(help.getByRole("heading", { level: 2 })).toHaveText("Graph");
   await app.picture("help-nothing", ["light", "dark"]);
+});
+
+test("help texts and keys name values as the lists show them", async ({ app, page }) => {
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Words",
+    state: { messages: { type: "array", reducer: "add_messages" } },
+    nodes: { shorter: { kind: "memory", config: { action: "trim" } } },
+    edges: [{ from: "__start__", to: "shorter" }, { from: "shorter", to: "__end__" }],
+  });
+  await app.id("tab-keys").click();
+  await expect(page.getByText("Messages", { exact: true }).first()).toBeVisible();
+  await expect(page.getByText("add_messages")).toHaveCount(0);
+  await app.node("shorter").click();
+  await expect(app.id("panel-right")).toContainText("“Trim” keeps the end of the conversation, “Delete” removes messages");
 });

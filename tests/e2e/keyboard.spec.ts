@@ -91,9 +91,6 @@ test("the triage is built and run to its end by keys alone", async ({ app, page 
   await keys.press("Enter");
   await expect(app.id("outline-node-router")).toBeFocused();
   await rename("triage");
-  // What the first node is joined to the end by is not meant here.
-  await keys.row("outline-edge-router->__end__");
-  await keys.press("Delete");
 
   await keys.command("State keys");
   await expect(keys.focused()).toHaveText("Add key");

@@ -51,6 +51,12 @@ test("the settings speak Chinese: at once, in every part, and after a reload", a
   await expect(app.node("propose")).toBeVisible();
   await app.picture("chinese-design", ["light", "dark"]);
   expect(await english(app)).toEqual([]);
+  const drawn = page.locator(".react-flow__edge, .react-flow__node");
+  const spoken = await drawn.evaluateAll((all) =>
+    all.flatMap((each) => [each.getAttribute("aria-label"), each.getAttribute("aria-roledescription")]),
+  );
+  expect(spoken.filter((text) => text !== null && !/[\u4e00-\u9fff]/.test(text))).toEqual([]);
+  expect(spoken).toContain("边");
   await app.goTo("propose");
   await app.picture("chinese-inspector");
   expect(await english(app)).toEqual([]);

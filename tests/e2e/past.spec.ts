@@ -85,6 +85,8 @@ test("no key runs anything from the past; Replay does, and asks what works again
   await page.route("**/rpc/run.effects", (route) =>
     route.fulfill({ json: { effects: [effect], questionsLeft: 1 } }),
   );
+  // Off while the moment is still being read.
+  await expect(app.id("run-replay")).toBeEnabled();
   await page.keyboard.press("Control+Shift+F5");
   await expect(app.id("effects-go")).toHaveText("Replay: repeats no side effect");
   await expect(app.id("effects-left")).toContainText("1 question of the other branch keeps waiting");

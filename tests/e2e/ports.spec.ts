@@ -22,7 +22,7 @@ const graph = {
 async function lines(app: Superstep): Promise<string[]> {
   const all = await app.page
     .locator(".react-flow__edge")
-    .evaluateAll((edges) => edges.map((edge) => edge.getAttribute("aria-label")?.replace(/Edge from (.*) to (.*)/, "$1>$2") ?? ""));
+    .evaluateAll((edges) => edges.map((edge) => edge.getAttribute("aria-label")?.replace(/Edge from (.*) to (.*)/, "$1>$2").replace(/^Start>/, "__start__>").replace(/>End$/, ">__end__") ?? ""));
   return all.sort();
 }
 
@@ -114,7 +114,7 @@ test("a click on a port adds what comes next, and a line takes a node in", async
     return pay && end ? (end.x - pay.x) / pay.width : 0;
   };
   const before = await apart();
-  await page.locator(".react-flow__edge[aria-label='Edge from pay to __end__']").hover();
+  await page.locator(".react-flow__edge[aria-label='Edge from pay to End']").hover();
   await app.id("add-between-pay->__end__").click();
   await page.keyboard.type("assign");
   await page.keyboard.press("Enter");

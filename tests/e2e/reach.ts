@@ -1,9 +1,11 @@
 /**
- * Which functions of the interface a story ran, for `./dev test --changed`: the functions that the browser counted, looked up in
- * the maps that the build leaves beside it. Without SUPERSTEP_REACH, the folder for the record, nothing is counted.
+ * Which functions of the interface and of the server a story ran, for `./dev test --changed`: those that the browser counted, looked
+ * up in the maps that the build leaves beside it, and those that the server's own counters name (tests/gate/ran.py). Without
+ * SUPERSTEP_REACH, the folder for the record, nothing is counted.
  */
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { basename, join, relative, resolve } from "node:path";
 import type { BrowserContext, CDPSession, TestInfo } from "@playwright/test";
@@ -57,13 +59,26 @@ class Script {
   }
 }
 
-/** Counts in every page of the context; gives what writes the record down. */
+/** Functions of the workspace's crates that the programs ran which wrote these counts; the counts are taken away. */
+function takeServer(folder: string, name: string): object {
+  const counts = readdirSync(folder).filter((file) => file.startsWith(`${name}-`) && file.endsWith(".profraw"));
+  const paths = counts.map((file) => join(folder, file));
+  const text = execFileSync("python3", ["-B", join(root, "tests/gate/ran.py"), join(folder, "../debug/superstep"), ...paths], { cwd: root, maxBuffer: 1 << 28 });
+  for (const path of paths) rmSync(path);
+  return JSON.parse(text.toString()) as object;
+}
+
+/** Counts in every page of the context, and in the programs that the story starts; gives what writes the record down. */
 export function watchReach(context: BrowserContext, info: TestInfo): () => Promise<void> {
   const folder = process.env.SUPERSTEP_REACH;
   if (!folder) return async () => {};
   const maps = join(folder, "../interface-maps");
   const ran = new Map<string, Set<number>>();
   const takes: (() => Promise<void>)[] = [];
+  const id = `${relative(import.meta.dirname, info.file)}:${info.line}`;
+  const name = createHash("sha256").update(`${id} ${info.title}`).digest("hex").slice(0, 16);
+  // One story runs in a worker at a time. Counts that are kept while they change (%c) are there for killed ones, too.
+  process.env.LLVM_PROFILE_FILE = join(folder, `${name}-%p%c.profraw`);
 
   const read = async (session: CDPSession) => {
     const { result } = await session.send("Profiler.takePreciseCoverage");
@@ -107,8 +122,7 @@ export function watchReach(context: BrowserContext, info: TestInfo): () => Promi
   return async () => {
     for (const take of takes) await take();
     mkdirSync(folder, { recursive: true });
-    const id = `${relative(import.meta.dirname, info.file)}:${info.line}`;
-    const name = createHash("sha256").update(`${id} ${info.title}`).digest("hex").slice(0, 16);
-    writeFileSync(join(folder, `story-${name}.json`), JSON.stringify({ id, ran: Object.fromEntries([...ran].map(([source, lines]) => [source, [...lines]])) }));
+    const record = { id, ran: Object.fromEntries([...ran].map(([source, lines]) => [source, [...lines]])), server: takeServer(folder, name) };
+    writeFileSync(join(folder, `story-${name}.json`), JSON.stringify(record));
   };
 }

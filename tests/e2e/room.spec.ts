@@ -63,7 +63,7 @@ test("a small canvas has no minimap unless a person wants it, and a person's cho
     for (let n = 0; n < times; n += 1) await app.id("zoom-in").click();
   };
   await zoomIn(4);
-  await expect(map, "the canvas is wide while nothing is selected").toBeVisible();
+  await expect(map, "it would lie over cards").toHaveCount(0);
   await app.node("propose").click();
   await expect(app.id("inspector")).toBeVisible();
   await expect(map).toHaveCount(0);
@@ -103,6 +103,28 @@ test("what is selected moves out of the way of the settings, in a view that was 
   await expect(app.id("inspector")).toBeVisible();
   await expect.poll(inside).toBe(true);
   await app.picture("settings-small", ["light", "dark"]);
+});
+
+test("what is selected by dragging it ends beside its settings, wherever it is dropped", async ({ app, page }) => {
+  await app.openExample("refund-desk");
+  const name = app.id("node-name-classify");
+  await expect(name).toBeVisible();
+  const [from, canvas] = [(await name.boundingBox())!, (await app.id("canvas").boundingBox())!];
+  await page.mouse.move(from.x + 6, from.y + from.height / 2);
+  await page.mouse.down();
+  // To where the settings will be; they wait until it is let go.
+  await page.mouse.move(canvas.x + canvas.width / 2, canvas.y + canvas.height - 140, { steps: 6 });
+  await page.mouse.move(canvas.x + canvas.width - 200, canvas.y + canvas.height - 140, { steps: 6 });
+  await expect(app.id("inspector")).toHaveCount(0);
+  await page.mouse.up();
+  await expect(app.id("inspector")).toBeVisible();
+  await expect
+    .poll(async () => {
+      const [card, panel] = [await app.node("classify").boundingBox(), await app.id("panel-right").boundingBox()];
+      return card !== null && panel !== null && card.x + card.width <= panel.x;
+    })
+    .toBe(true);
+  await app.picture("dragged", ["light", "dark"]);
 });
 
 test("a thread is debugged in three sizes of window, and the canvas is the largest part of each", { tag: "@docs" }, async ({ app, page }) => {
@@ -154,4 +176,88 @@ test("a thread is debugged in three sizes of window, and the canvas is the large
   await expect.poll(async () => (await kept(app)).panels?.["left"]).toMatchObject({ auto: false });
   await page.reload();
   await expect(app.id("panel-left")).toBeVisible();
+});
+
+test("the switch of the window's use stays in its place whatever a run has to say", async ({ app, page }) => {
+  await app.openExample("refund-desk");
+  const places = async () => {
+    const all = await Promise.all(["design", "debug", "approve"].map((use) => app.id(`use-${use}`).boundingBox()));
+    return all.map((box) => Math.round(box?.x ?? -1));
+  };
+  const sizes = [SMALL, { width: 1440, height: 900 }, { width: 1920, height: 1080 }];
+  const before: number[][] = [];
+  for (const size of sizes) {
+    await page.setViewportSize(size);
+    before.push(await places());
+  }
+  const stays = async (when: string) => {
+    for (const [index, size] of sizes.entries()) {
+      await page.setViewportSize(size);
+      expect(await places(), `${when}, ${size.width} wide`).toEqual(before[index]);
+      const [bar, last] = [await app.id("title-bar").boundingBox(), await app.id("palette-button").boundingBox()];
+      expect((last?.x ?? 0) + (last?.width ?? 0), "all buttons are in the bar").toBeLessThanOrEqual(bar?.width ?? 0);
+      if ((await app.id("run").count()) === 0) continue;
+      const [approve, run] = [await app.id("use-approve").boundingBox(), await app.id("run").boundingBox()];
+      expect(run?.x, "nothing lies over the switch").toBeGreaterThan((approve?.x ?? 0) + (approve?.width ?? 0));
+    }
+  };
+  await app.id("run").click();
+  await app.status("asking");
+  await stays("asking");
+  await app.picture("switch-small", ["light", "dark"]);
+  await app.checkpoint(1, "loop").click();
+  await expect(app.id("past")).toBeVisible();
+  await expect(page.getByRole("button", { name: /Back to now/ }), "once").toHaveCount(1);
+  await stays("in the past");
+  await app.id("run").click();
+  await expect(app.id("past")).toHaveCount(0);
+  await app.id("answer-choice").filter({ hasText: "Approve" }).click();
+  await app.status("done");
+  await stays("done");
+  await app.id("use-approve").click();
+  await stays("without controls");
+});
+
+test("the key on a choice takes it wherever the question is in view, and not while one types", async ({ app, page }) => {
+  await app.openExample("refund-desk");
+  await app.id("run").click();
+  await app.status("asking");
+  const choices = app.id("answer-choice");
+  await expect(choices.first()).toBeEnabled();
+  // In a field a number is a number.
+  await app.id("state-inspector").getByRole("textbox").first().fill("2");
+  await page.keyboard.press("2");
+  await expect(choices.first()).toBeVisible();
+  await app.id("canvas").focus();
+  await expect(app.id("answer-form")).not.toHaveAttribute("data-guarded", /.*/);
+  await page.keyboard.press("2");
+  await expect(app.id("answer-banner")).toContainText("Refund 20 EUR of 40 EUR?");
+  await expect(choices.first()).toBeEnabled();
+  await expect(app.id("answer-form")).not.toHaveAttribute("data-guarded", /.*/);
+  await page.keyboard.press("r");
+  await app.status("done");
+  await app.showState();
+  await expect(app.key("outcome")).toContainText("declined");
+});
+
+test("the bottom panel is opened in each use for itself, and what Find looks in is read whole", async ({ app, page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await app.openExample("counter");
+  await app.id("use-debug").click();
+  if ((await app.id("bottom-bar").count()) > 0) await app.id("bottom-bar").locator('[data-testid="tab-timeline"]').click();
+  await expect(app.id("panel-bottom")).toBeVisible();
+  await app.id("use-design").click();
+  await expect(app.id("bottom-bar"), "the canvas has its room").toBeVisible();
+  await app.id("bottom-bar").locator('[data-testid="tab-find"]').click();
+  const cut = () =>
+    page
+      .locator('[role="search"] [role="combobox"] > span:first-of-type')
+      .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent));
+  await expect(app.id("find-where")).toContainText("Everywhere");
+  expect(await cut()).toEqual([]);
+  await app.picture("find-filters", ["light", "dark"]);
+  await app.id("use-debug").click();
+  await app.id("fold-bottom").click();
+  await app.id("use-design").click();
+  await expect(app.id("find-where")).toBeVisible();
 });

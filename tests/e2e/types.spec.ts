@@ -40,6 +40,7 @@ test("an expression offers what the types say, and says quietly what cannot be m
   const notice = app.id("type-notice");
   await expect(notice).toHaveText('state.count (whole number) and "3" (text) are of different types and never equal.');
   await app.picture("type-notice", ["light", "dark"]);
+  await page.getByRole("button", { name: /^Problems/ }).click();
   await expect(page.getByRole("button", { name: /^Warning.*never equal/ })).toBeVisible();
   const condition = app.id("inspector").locator(".cm-content").first();
   await condition.click();

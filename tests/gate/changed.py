@@ -4,8 +4,8 @@ Usage: changed.py [BASE] [--files FILE ...] | --begin-record
 
 Changed is what differs from BASE (without it, from where this branch left `main`), committed or not. A crate reaches its own
 tests, all crates that stand on it, and the programs that are made of them. What belongs to no crate is in the table below.
-Stories are reached by every program that the server is made of, and of the interface by the functions that they ran when that
-was recorded last (`./dev test browser --record`; tests/e2e/reach.ts writes it); without such a record by all of it.
+Stories are reached by the functions of the server and of the interface that they ran when that was recorded last
+(`./dev test browser --record`; tests/e2e/reach.ts writes it); without such a record by all of it.
 
 The plan is put into the build folder (`changed/`) for `dev`: a file for each part that is run. What it means is printed.
 """
@@ -89,7 +89,7 @@ class Crates:
         command = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked", "--offline"]
         packages = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)["packages"]
         self.folders = {os.path.relpath(Path(p["manifest_path"]).parent, ROOT) + "/": p["name"] for p in packages}
-        self.folders.pop("./")
+        self.folders.pop("./", None)
         self.linked, self.tested = {}, {}
         for package in packages:
             for dependency in package["dependencies"]:
@@ -123,7 +123,7 @@ class Stories:
     """What the stories ran of the interface in the recorded run: of each file the lines at which functions begin."""
 
     def __init__(self):
-        self.ran, self.kept = {}, {}
+        self.ran, self.kept, self.server, self.functions = {}, {}, {}, {}
         # A story that is told since then has no record, and is reached by everything.
         self.unknown = set()
         folder = TARGET / "reach"
@@ -136,6 +136,13 @@ class Stories:
             ran = self.ran.setdefault(story["id"], {})
             for source, lines in story["ran"].items():
                 ran.setdefault(source, set()).update(lines)
+            served = self.server.setdefault(story["id"], {})
+            for source, spans in story.get("server", {}).items():
+                served.setdefault(source, set()).update(map(tuple, spans))
+        spans = TARGET / "debug/superstep.spans.json"
+        if any(self.server.values()) and spans.exists():
+            for source, first, last in json.loads(spans.read_text()).values():
+                self.functions.setdefault(source, set()).add((first, last))
         for file in (ROOT / "tests/e2e").glob("*.spec.ts"):
             for number, line in enumerate(file.read_text().split("\n"), 1):
                 if re.match(r"\s*test\((?!\.)", line) and f"{file.name}:{number}" not in self.ran:
@@ -144,6 +151,10 @@ class Stories:
     def changed(self):
         """Files of the interface that are other ones than at that run."""
         return {p for p, digest in self.kept.items() if not (ROOT / p).exists() or digest_of((ROOT / p).read_bytes()) != digest}
+
+    def running(self, path):
+        """Stories that ran anything of a file."""
+        return {story for kind in (self.ran, self.server) for story, ran in kind.items() if path in ran}
 
     def reached_by(self, path, base):
         """Stories that ran a function of what a changed line stands in. A value or a class is seen by all that takes it."""
@@ -156,6 +167,21 @@ class Stories:
         else:
             files = {path, *importers(path)}
             found = {story for story, ran in self.ran.items() if not files.isdisjoint(ran)}
+        return found | self.unknown
+
+    def reached_in_server(self, path, base):
+        """The same for a file of a crate. What stands in no function, or in one that the compiler runs, can reach everything."""
+        text = subprocess.run(["git", "show", f"{base}:{path}"], cwd=ROOT, capture_output=True).stdout
+        if path not in self.functions:
+            return {EVERYTHING}
+        if self.kept.get(path) != digest_of(text):
+            return self.running(path) | self.unknown
+        before, found = text.decode().split("\n"), set()
+        for line in changed_lines(base, path):
+            around = {(first, last) for first, last in self.functions[path] if first <= line < last}
+            if not around or any("const fn" in before[first - 1] for first, _ in around):
+                return {EVERYTHING}
+            found |= {story for story, ran in self.server.items() if not around.isdisjoint(ran.get(path, ()))}
         return found | self.unknown
 
 
@@ -209,7 +235,8 @@ def plan(paths, base):
     crates, stories = Crates(), Stories()
     packages, chosen, parts, related, wanted = set(), {}, set(), [], set()
     fallback = None
-    paths = sorted({*paths, *stories.changed()}) if stories.kept and any(p.startswith("ui/") for p in paths) else paths
+    stale = stories.changed().difference(paths)
+    paths = sorted({*paths, *(p for p in stale if p.startswith("ui/"))}) if any(p.startswith("ui/") for p in paths) else paths
     for path in paths:
         package, only_tests = crates.at(path)
         if path in IGNORED:
@@ -223,9 +250,10 @@ def plan(paths, base):
             packages |= crates.tests_of(reached) if not only_tests else reached
             # Rules that hold for all sources: who may name whom, names, texts.
             readers = [("superstep-acceptance", [])]
-            parts |= ({"stories"} if "superstep-cli" in reached and not only_tests else set())
+            if "superstep-cli" in reached and not only_tests:
+                parts.add("stories")
+                wanted |= stories.reached_in_server(path, base)
             parts |= ({"window"} if reached & {"superstep-desktop", "superstep-window-test"} else set())
-            wanted |= ({EVERYTHING} if "stories" in parts else set())
         else:
             key = max((k for k in READ_BY if path == k or (k.endswith("/") and path.startswith(k))), key=len, default=None)
             readers = READ_BY.get(key, EVERYTHING)
@@ -249,6 +277,9 @@ def plan(paths, base):
             related.append(EVERYTHING)
     if fallback:
         return {"everything": fallback}
+    # Stories that ran a file which is another one since the record may run something else by now.
+    if "stories" in parts and EVERYTHING not in wanted:
+        wanted |= {story for path in stale for story in stories.running(path)}
     # A package that is reached as a whole is not asked for only some of its tests.
     programs = {name: [] for name in packages}
     for name, filters in chosen.items():
@@ -312,6 +343,7 @@ def begin_record():
     for file in folder.iterdir():
         file.unlink()
     sources = [p for kind in ("ts", "tsx") for p in (ROOT / "ui/src").rglob(f"*.{kind}") if ".test." not in p.name]
+    sources += (ROOT / "crates").glob("*/src/**/*.rs")
     digests = {str(p.relative_to(ROOT)): digest_of(p.read_bytes()) for p in sources}
     (folder / "sources.json").write_text(json.dumps(digests))
 

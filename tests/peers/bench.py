@@ -14,7 +14,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = {
-    "py": "LangGraph 1.2.22 (Python)",
+    "py": "LangGraph 1.2.24 (Python)",
     "js": "LangGraph.js 1.3.7",
     "langgraph-rs": "langgraph 0.2.5 (crate)",
     "juncture": "juncture 0.4.0",

@@ -134,7 +134,7 @@ impl Node for ExampleNode {
 
 COMMAND = Recipe(
     heading="Add a command",
-    names={"AREA": "storage", "FILE": "maintenance", "REQUEST": "ShowExample"},
+    names={"AREA": "storage", "FILE": "database", "REQUEST": "ShowExample"},
     edits=[
         Behind(
             "crates/workbench/src/wire/storage.rs",
@@ -155,7 +155,7 @@ pub struct ShowExample {
             '            "storage.example" => storage_example(ShowExample) -> ShowExample,\n',
         ),
         Behind(
-            "crates/workbench/src/storage/maintenance.rs",
+            "crates/workbench/src/storage/database.rs",
             "impl Workbench {\n",
             '''    pub(crate) async fn storage_example(
         self: &Arc<Self>,
@@ -241,8 +241,8 @@ pub(crate) fn open(
         ),
         Instead(
             "docs/command-line.md",
-            "`postgres://USER@HOST/DATABASE`, `redis://HOST`, or `memory:`",
-            "`postgres://USER@HOST/DATABASE`, `redis://HOST`, `example://HOST`, or `memory:`",
+            "`postgres://USER@HOST/DATABASE`, `redis://HOST`, `langgraph:PATH`",
+            "`postgres://USER@HOST/DATABASE`, `redis://HOST`, `example://HOST`, `langgraph:PATH`",
         ),
     ],
     commands=[

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
+use serde_json::{Value as Json, json};
 use superstep_acceptance::repository;
 
 /// The parts of a plan, as `dev` runs them; `None` runs everything.
@@ -174,5 +176,153 @@ fn every_file_of_the_project_has_a_place() {
         lost,
         Vec::<&str>::new(),
         "name what tests read them in tests/gate/changed.py"
+    );
+}
+
+/// What `tests/gate/ran.py` reads of a program that is compiled with the compiler's counters: here one that is killed while it waits.
+#[test]
+fn the_functions_that_a_killed_program_ran_are_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::write(
+        root.join("a.rs"),
+        "fn used() -> u32 {\n    1\n}\n\nfn unused() -> u32 {\n    2\n}\n\nfn main() {\n    \
+         if used() == 2 {\n        unused();\n    }\n    println!(\"ran\");\n    std::thread::park();\n}\n",
+    )
+    .unwrap();
+    let compiled = Command::new(repository().join("tests/gate/instrument.sh"))
+        .args(["rustc", "--edition=2024", "a.rs", "-o", "a"])
+        .current_dir(&root)
+        .status()
+        .unwrap();
+    assert!(compiled.success());
+    let mut program = Command::new(root.join("a"))
+        .env("LLVM_PROFILE_FILE", root.join("story-%p%c.profraw"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = [0; 4];
+    std::io::Read::read_exact(program.stdout.as_mut().unwrap(), &mut said).unwrap();
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let counts = root.join(format!("story-{}.profraw", program.id()));
+    let output = Command::new("python3")
+        .arg("-B")
+        .arg(repository().join("tests/gate/ran.py"))
+        .args([root.join("a"), counts])
+        .current_dir(&root)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let ran: Json = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(ran, json!({ "a.rs": [[1, 3], [9, 15]] }));
+}
+
+/// A checkout of two crates with the recorded run of two stories.
+fn recorded(root: &Path) {
+    let write = |path: &str, text: &str| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write(
+        "Cargo.toml",
+        "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"2\"\n",
+    );
+    for (name, dependencies) in [
+        ("workbench", ""),
+        ("cli", "superstep-workbench = { path = \"../workbench\" }\n"),
+    ] {
+        write(
+            &format!("crates/{name}/Cargo.toml"),
+            &format!(
+                "[package]\nname = \"superstep-{name}\"\nedition = \"2024\"\n[dependencies]\n{dependencies}"
+            ),
+        );
+        write(&format!("crates/{name}/src/lib.rs"), SOURCE);
+    }
+    let script = repository().join("tests/gate/changed.py");
+    write("tests/gate/changed.py", &fs::read_to_string(script).unwrap());
+    for story in ["one", "two"] {
+        write(&format!("tests/e2e/{story}.spec.ts"), "test(\"a story\", run);\n");
+    }
+    write(".gitignore", "target\n");
+    let run = |program: &str, words: &[&str]| {
+        let status = Command::new(program)
+            .args(words)
+            .current_dir(root)
+            .status()
+            .unwrap();
+        assert!(status.success(), "{program} {words:?}");
+    };
+    run("cargo", &["generate-lockfile", "--offline"]);
+    run("git", &["init", "-q", "-b", "main"]);
+    run("git", &["add", "-A"]);
+    run(
+        "git",
+        &[
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@example.org",
+            "commit",
+            "-qm",
+            "begin",
+        ],
+    );
+    run("python3", &["-B", "tests/gate/changed.py", "--begin-record"]);
+    let file = "crates/workbench/src/lib.rs";
+    let story = |id: &str, lines: Json| json!({ "id": id, "ran": {}, "server": { file: lines } }).to_string();
+    write(
+        "target/reach/story-1.json",
+        &story("one.spec.ts:1", json!([[3, 5]])),
+    );
+    write(
+        "target/reach/story-2.json",
+        &story("two.spec.ts:1", json!([[3, 5], [7, 9]])),
+    );
+    let known = json!({ "1": [file, 3, 5], "2": [file, 7, 9], "3": [file, 11, 13] });
+    write("target/debug/superstep.spans.json", &known.to_string());
+}
+
+const SOURCE: &str = "const LIMIT: u32 = 1;\n\npub fn shared() -> u32 {\n    LIMIT\n}\n\npub fn of_one() -> u32 {\n    2\n}\n\n\
+                      pub fn of_none() -> u32 {\n    3\n}\n";
+
+#[test]
+fn a_line_of_the_server_reaches_the_stories_that_ran_its_function() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    recorded(root);
+    let stories = |from: &str, to: &str| {
+        let file = root.join("crates/workbench/src/lib.rs");
+        fs::write(&file, SOURCE.replace(from, to)).unwrap();
+        let status = Command::new("python3")
+            .args(["-B", "tests/gate/changed.py", "HEAD"])
+            .env_remove("CARGO_TARGET_DIR")
+            .stdout(Stdio::null())
+            .current_dir(root)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        fs::read_to_string(root.join("target/changed/stories")).ok()
+    };
+    assert_eq!(
+        stories("    LIMIT", "    LIMIT + 0").as_deref(),
+        Some("one.spec.ts:1\ntwo.spec.ts:1\n")
+    );
+    assert_eq!(stories("    2", "    4").as_deref(), Some("two.spec.ts:1\n"));
+    assert_eq!(stories("    3", "    4"), None, "no story ran it");
+    assert_eq!(
+        stories("= 1", "= 2").as_deref(),
+        Some(""),
+        "what is no function reaches all"
+    );
+    assert_eq!(
+        stories("\n\npub fn of_none", "\n\npub fn new() {}\n\npub fn of_none").as_deref(),
+        Some("")
     );
 }

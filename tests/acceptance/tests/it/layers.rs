@@ -1,7 +1,8 @@
 //! The layers of a crate: each folder of its source (or file beside the root) names only itself and those below it.
 //!
 //! What counts is what the text names: `use` trees, and paths from `crate`, `super` or a child module in code and in
-//! the arguments of macros. A call of a method names nothing, so a type may lie below what is added to it.
+//! the arguments of macros. A call of a method names nothing; of types that the root declares and layers add methods to, it
+//! counts as well.
 
 mod source;
 
@@ -57,14 +58,17 @@ const WORKBENCH: Layout = Layout {
         "settings",
         "models",
         "memory",
-        "documents",
         "trust",
+        "running",
+        "documents",
+        "access",
         "threads",
         "search",
-        "inbox",
         "ipc",
         "runs",
+        "inbox",
         "what_if",
+        "maintenance",
     ],
     root: &["Workbench", "Options"],
     circle: 4,
@@ -83,6 +87,7 @@ const NODES: Layout = Layout {
         "mcp",
         "registry",
         "kinds",
+        "testing",
     ],
     root: &[],
     circle: 5,
@@ -114,7 +119,7 @@ const COMMAND_LINE: Layout = Layout {
     ],
     root: &[],
     // `args` and the groups of its commands.
-    circle: 7,
+    circle: 8,
 };
 
 const DOCUMENT: Layout = Layout {
@@ -210,7 +215,7 @@ const LAYOUTS: &[Layout] = &[
 #[test]
 fn folders_name_only_folders_below() {
     for layout in LAYOUTS {
-        let source = Source::read(&repository().join(layout.source));
+        let source = Source::read(&repository().join(layout.source), layout.root);
         for layer in layout.layers {
             assert!(
                 source.has(layer),
@@ -226,6 +231,14 @@ fn folders_name_only_folders_below() {
             );
         }
         assert_eq!(upward, [], "{}: {} arrows lead up", layout.source, upward.len());
+        let calls = source.upward_calls(layout.layers);
+        for Arrow { file, line, route } in &calls {
+            println!(
+                "{}/{file}:{line} calls {route}, which a layer above adds",
+                layout.source
+            );
+        }
+        assert_eq!(calls, [], "{}: {} calls lead up", layout.source, calls.len());
         let circle = source.largest_circle();
         println!(
             "{}: the largest circle has {} files: {circle:?}",
@@ -270,7 +283,7 @@ fn made_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Source) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let source = Source::read(folder.path());
+    let source = Source::read(folder.path(), &["Handed"]);
     (folder, source)
 }
 
@@ -324,6 +337,42 @@ macro_rules! message { () => {}; }
         found.iter().all(|arrow| arrow.route != "Handed") && found.len() == expected.len() - 1,
         "what the root declares for every layer is no arrow: {found:?}"
     );
+}
+
+#[test]
+fn calls_of_methods_that_a_layer_above_adds_are_found() {
+    let low = "\
+impl crate::Handed {
+    fn own(&self) { self.lower(); let this = self; go(move || this.higher()); select!(self.higher()); Self::made(); }
+    fn lower(&self) {}
+}
+fn beside(app: &std::sync::Arc<crate::Handed>) { app.higher(); other().higher(); }
+fn named(app: &str) { app.higher(); }
+struct Holder;
+impl Holder { fn own(&self) { self.higher(); self.workbench.higher(); } fn higher(&self) {} }
+";
+    let high = "\
+impl crate::Handed {
+    pub fn higher(&self) { self.lower() }
+    pub fn made() {}
+}
+";
+    let (_folder, source) = made_of(&[
+        ("lib.rs", "mod low;\nmod high;\npub struct Handed;\n"),
+        ("low/mod.rs", low),
+        ("high/mod.rs", high),
+    ]);
+    let found = source.upward_calls(&["low", "high"]);
+    let found: Vec<(usize, &str)> = found.iter().map(|arrow| (arrow.line, &*arrow.route)).collect();
+    let expected = [
+        (2, "higher()"),
+        (2, "higher()"),
+        (2, "made()"),
+        (5, "higher()"),
+        (8, "higher()"),
+    ];
+    assert_eq!(found, expected, "and not those of other types");
+    assert_eq!(source.upward_calls(&["high", "low"]).len(), 1);
 }
 
 #[test]

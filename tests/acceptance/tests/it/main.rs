@@ -11,6 +11,7 @@ mod finding;
 mod layers;
 mod naming;
 mod pages;
+mod seen_server;
 mod setup;
 mod texts;
 mod two_minutes;

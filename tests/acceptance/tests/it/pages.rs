@@ -173,10 +173,10 @@ const RECIPES: [Recipe; 5] = [
         heading: "## Add a command",
         names: &[
             ("AREA", "storage"),
-            ("FILE", "maintenance"),
-            ("REQUEST", "BookmarkCheckpoint"),
+            ("FILE", "database"),
+            ("REQUEST", "TestStorage"),
         ],
-        marks: &["thread_bookmark", "\"thread.bookmark\" =>", "BookmarkCheckpoint"],
+        marks: &["storage_test", "\"storage.test\" =>", "TestStorage"],
         besides: &[],
     },
     Recipe {
@@ -198,6 +198,8 @@ const RECIPES: [Recipe; 5] = [
             "crates/storage/examples",
             "docs/guide.md",
             "docs/store.md",
+            // Says that LangGraph's own saver for it is not read.
+            "crates/storage/src/backend/address.rs",
         ],
     },
     Recipe {

@@ -22,6 +22,10 @@ struct Module {
     /// Where `use …::*` leads.
     globs: Vec<Route>,
     named: Vec<Named>,
+    /// Methods that it adds to types of the root.
+    methods: BTreeSet<String>,
+    /// Calls of methods of those types that the text shows: line and name.
+    calls: Vec<(usize, String)>,
 }
 
 impl Module {
@@ -57,7 +61,8 @@ pub(crate) struct Arrow {
 }
 
 impl Source {
-    pub(crate) fn read(source: &Path) -> Self {
+    /// Reads a crate whose root declares the types `root`, for every layer to add methods to.
+    pub(crate) fn read(source: &Path, root: &[&str]) -> Self {
         let mut files = BTreeMap::new();
         let mut folders = vec![source.to_path_buf()];
         while let Some(folder) = folders.pop() {
@@ -85,6 +90,8 @@ impl Source {
                 inside: route.clone(),
                 depth: route.len(),
                 found: Module::default(),
+                root,
+                holders: Vec::new(),
             };
             reader.found.file = path.strip_prefix(source).unwrap().to_string_lossy().into_owned();
             reader.visit_file(&parsed);
@@ -169,6 +176,34 @@ impl Source {
         found
     }
 
+    /// Calls of methods that a layer above adds to a type of the root.
+    pub(crate) fn upward_calls(&self, layers: &[&str]) -> Vec<Arrow> {
+        let layer = |module: &Module| layers.iter().position(|layer| *layer == module.folder());
+        let mut homes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for module in self.0.values() {
+            for method in &module.methods {
+                // What the root itself adds lies below everything.
+                let place = if module.is_root() { Some(0) } else { layer(module) };
+                homes.entry(method).or_default().extend(place);
+            }
+        }
+        let mut found = Vec::new();
+        for module in self.0.values().filter(|module| !module.is_root()) {
+            let own = layer(module).unwrap_or_default();
+            for (line, name) in &module.calls {
+                let lowest = homes.get(&**name).and_then(|homes| homes.iter().min());
+                if lowest.is_some_and(|lowest| *lowest > own) {
+                    found.push(Arrow {
+                        file: module.file.clone(),
+                        line: *line,
+                        route: format!("{name}()"),
+                    });
+                }
+            }
+        }
+        found
+    }
+
     /// The largest set of files that all lead to each other.
     pub(crate) fn largest_circle(&self) -> Vec<&str> {
         let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -205,6 +240,10 @@ struct Reader<'a> {
     /// Length of the path of the file's own module.
     depth: usize,
     found: Module,
+    /// Types that the root declares.
+    root: &'a [&'a str],
+    /// Names that hold a value of such a type where the reader is.
+    holders: Vec<String>,
 }
 
 /// Returns whether this is left out of the library.
@@ -241,6 +280,45 @@ impl Reader<'_> {
                 known.then(|| self.inside.iter().chain(segments).cloned().collect())
             }
         }
+    }
+
+    /// Returns whether a type is one of the root's, or holds one: `Workbench`, `&Arc<Workbench>`.
+    fn is_of_root(&self, ty: &syn::Type) -> bool {
+        let argument = |argument: &syn::GenericArgument| matches!(argument, syn::GenericArgument::Type(ty) if self.is_of_root(ty));
+        match ty {
+            syn::Type::Reference(reference) => self.is_of_root(&reference.elem),
+            syn::Type::Path(path) => path.path.segments.last().is_some_and(|last| {
+                self.root.iter().any(|root| last.ident == root)
+                    || matches!(&last.arguments, syn::PathArguments::AngleBracketed(list) if list.args.iter().any(argument))
+            }),
+            _ => false,
+        }
+    }
+
+    /// Returns whether an expression is a value of a type of the root, by its name.
+    fn holds_root(&self, receiver: &syn::Expr) -> bool {
+        match receiver {
+            syn::Expr::Path(path) => path
+                .path
+                .get_ident()
+                .is_some_and(|name| self.is_holder(&name.to_string())),
+            syn::Expr::Field(field) => {
+                matches!(&field.member, syn::Member::Named(name) if !self.root.is_empty() && name == "workbench")
+            }
+            _ => false,
+        }
+    }
+
+    fn is_holder(&self, name: &str) -> bool {
+        self.holders.iter().any(|holder| holder == name)
+    }
+
+    /// Reads something in which more names hold a value of a type of the root.
+    fn within(&mut self, holders: impl IntoIterator<Item = String>, read: impl FnOnce(&mut Self)) {
+        let before = self.holders.len();
+        self.holders.extend(holders);
+        read(self);
+        self.holders.truncate(before);
     }
 
     fn note(&mut self, line: usize, route: Route, handed_on: bool) {
@@ -304,6 +382,20 @@ impl Reader<'_> {
         let colon = |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == ':');
         let mut at = 0;
         while at < tokens.len() {
+            if let [
+                TokenTree::Ident(holder),
+                TokenTree::Punct(dot),
+                TokenTree::Ident(method),
+                TokenTree::Group(_),
+                ..,
+            ] = &tokens[at..]
+                && dot.as_char() == '.'
+                && self.is_holder(&holder.to_string())
+            {
+                self.found
+                    .calls
+                    .push((method.span().start().line, method.to_string()));
+            }
             match &tokens[at] {
                 TokenTree::Group(group) => self.note_tokens(group.stream(), firsts),
                 TokenTree::Ident(ident) if firsts.iter().any(|first| ident == first) => {
@@ -376,6 +468,54 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.inside.pop();
     }
 
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        let of_root = self.is_of_root(&item.self_ty);
+        if of_root && item.trait_.is_none() {
+            let methods = item.items.iter().filter_map(|item| match item {
+                syn::ImplItem::Fn(method) => Some(method.sig.ident.to_string()),
+                _ => None,
+            });
+            self.found.methods.extend(methods);
+        }
+        // In a closure or a task, it is called `this` or by its name.
+        let holders = of_root.then_some(["self", "this", "Self"]).into_iter().flatten();
+        let holders: Vec<String> = holders.map(str::to_owned).collect();
+        self.within(holders, |reader| visit::visit_item_impl(reader, item));
+    }
+
+    fn visit_signature(&mut self, signature: &'ast syn::Signature) {
+        let named = signature.inputs.iter().filter_map(|input| match input {
+            syn::FnArg::Typed(typed) if self.is_of_root(&typed.ty) => match &*typed.pat {
+                syn::Pat::Ident(name) => Some(name.ident.to_string()),
+                _ => None,
+            },
+            _ => None,
+        });
+        let named: Vec<String> = named.collect();
+        self.holders.extend(named);
+        visit::visit_signature(self, signature);
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        let holders = (!self.root.is_empty()).then(|| "workbench".to_owned());
+        self.within(holders, |reader| visit::visit_item_fn(reader, item));
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        let holders = (!self.root.is_empty()).then(|| "workbench".to_owned());
+        self.within(holders, |reader| visit::visit_impl_item_fn(reader, item));
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if self.holds_root(&call.receiver) {
+            let method = &call.method;
+            self.found
+                .calls
+                .push((method.span().start().line, method.to_string()));
+        }
+        visit::visit_expr_method_call(self, call);
+    }
+
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         let handed_on = !matches!(item.vis, syn::Visibility::Inherited);
         self.note_tree(&item.tree, Vec::new(), handed_on);
@@ -387,6 +527,12 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             .iter()
             .map(|segment| segment.ident.to_string())
             .collect();
+        if let [of, name] = &*segments
+            && (self.root.contains(&&**of) || (of == "Self" && self.is_holder("Self")))
+        {
+            let line = path.segments[1].ident.span().start().line;
+            self.found.calls.push((line, name.clone()));
+        }
         if let Some(route) = self.route_of(&segments).filter(|_| segments[0] != "self") {
             self.note(path.segments[0].ident.span().start().line, route, false);
         }
