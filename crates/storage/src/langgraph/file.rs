@@ -1,7 +1,6 @@
 //! The SQLite file of a LangGraph program, read without a trace: no byte of it or of its log is written, nothing is made
 //! beside it where nobody has it open, and every read is short, so that the program which writes it does not wait.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, ToSql, 
 use superstep::checkpoint::StorageError;
 
 use super::rows::{CheckpointRow, Fault, ItemRow, MAX_ROW, Meter, RowReader, Wanted, WriteRow, too_large};
+use crate::sqlite::{beside, unchanging};
 
 /// Idle connections that are kept.
 const MAX_IDLE: usize = 4;
@@ -90,31 +90,6 @@ impl Fault {
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen)
         )
     }
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
-
-/// Returns the address of a file that does not change while it is open.
-fn unchanging(path: &Path) -> String {
-    let mut uri = "file:".to_owned();
-    let text = path.to_string_lossy();
-    let text = if cfg!(windows) {
-        format!("/{}", text.replace('\\', "/"))
-    } else {
-        text.into_owned()
-    };
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => uri.push(char::from(byte)),
-            // Writing to a string cannot fail.
-            other => drop(write!(uri, "%{other:02X}")),
-        }
-    }
-    uri + "?immutable=1"
 }
 
 /// Returns whether the file says that commits go to a log beside it.

@@ -144,14 +144,15 @@ pub(super) fn log_of(path: &Path) -> PathBuf {
     beside(path, "-wal")
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+/// Returns the path of a file that SQLite keeps beside a database.
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
 }
 
 /// Returns the URI of a file that does not change while it is open.
-fn unchanging(path: &Path) -> String {
+pub(crate) fn unchanging(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     let text = path.to_string_lossy();
     let text = if cfg!(windows) {
