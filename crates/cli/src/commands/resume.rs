@@ -79,6 +79,7 @@ pub(crate) async fn resume(mut args: ResumeArgs) -> Result<(), Fault> {
     let start = Start {
         given,
         keep_finished: !asked.is_empty(),
+        person: name,
         ..Start::go_on(args.checkpoint.map(Into::into))
     };
     let start = session::onto(start, &renamed, &before);

@@ -593,6 +593,61 @@ fn a_question_is_answered_by_those_it_is_for_and_ends_at_its_deadline() {
 }
 
 #[test]
+fn what_is_answered_here_is_in_the_history() {
+    let user = User::new();
+    let ask = |name: &str| json!({"kind": "ask", "config": {"question": format!("{name}?"), "into": name}});
+    let path = user.graph(
+        "two.json",
+        &json!({
+            "format": "superstep/1", "name": "Two", "state": {"pay": {}, "tell": {}},
+            "nodes": {"p": ask("pay"), "t": ask("tell")},
+            "edges": [{"from": "__start__", "to": "p"}, {"from": "__start__", "to": "t"},
+                {"from": "p", "to": "__end__"}, {"from": "t", "to": "__end__"}],
+        }),
+    );
+    std::fs::create_dir_all(user.dir.path().join("data")).unwrap();
+    user.expect(3, &["run", &path, "--thread", "a", "--input", "{}"]);
+    let state = user.expect(0, &["state", "a", "--json"]).json();
+    let questions = state["interrupts"].as_array().unwrap();
+    let pay = questions
+        .iter()
+        .find(|asked| asked["value"].to_string().contains("pay"))
+        .unwrap();
+    let answers = json!({pay["id"].as_str().unwrap(): {"amount": 40}}).to_string();
+    user.expect(3, &["resume", "a", "--answers", &answers, "--as", "Ada"]);
+    user.expect(0, &["resume", "a", "--text", "yes"]);
+    let history = user.expect(0, &["threads", "history", "--json"]).json();
+    let told = |one: &Json| {
+        let field = |name: &str| one[name].clone();
+        json!([
+            field("thread_id"),
+            field("node"),
+            field("question"),
+            field("answer"),
+            field("who"),
+            field("state")
+        ])
+    };
+    let history: Vec<Json> = history.as_array().unwrap().iter().map(told).collect();
+    assert_eq!(
+        history,
+        [
+            json!(["a", "t", "tell?", "yes", null, "given"]),
+            json!(["a", "p", "pay?", {"amount": 40}, "Ada", "given"]),
+        ],
+        "the newest first"
+    );
+    let checked = user
+        .expect(0, &["threads", "history", "--verify", "--json"])
+        .json();
+    assert_eq!(checked["entries"], 2, "{checked}");
+    let found = user
+        .expect(0, &["threads", "history", "--search", "ada pay", "--json"])
+        .json();
+    assert_eq!(found.as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn a_wait_for_a_time_goes_on_in_another_process() {
     let user = User::new();
     let path = user.graph(

@@ -15,7 +15,7 @@ use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::now_ms;
 use crate::base::problem::already_answered;
-use crate::ledger::AnswerRow;
+use crate::ledger::{AnswerRow, not_taken};
 use crate::session::{self};
 use crate::wire::{
     AnswerState, AnswersTaken, AppEvent, ChangeHeld, GiveAnswers, HeldAnswer, HeldChanged, Problem,
@@ -296,14 +296,19 @@ impl Workbench {
         Ok(wait)
     }
 
-    /// Settles an answer whose run has ended without a word, as with its program: it was stored, or it is given again.
+    /// Settles an answer whose run has ended without a word, as with its program: it was stored, or it is given again, or it
+    /// came back where somebody else had begun the run.
     async fn settle_begun(self: &Arc<Self>, row: &AnswerRow) -> Result<(), Problem> {
-        let to = match self.still_waits(row).await? && !row.start.is_empty() {
-            true => AnswerState::Held,
-            false => AnswerState::Given,
+        let (to, problem) = match (self.still_waits(row).await?, row.start.is_empty()) {
+            (false, _) => (AnswerState::Given, None),
+            (true, false) => (AnswerState::Held, None),
+            (true, true) => (AnswerState::Returned, Some(not_taken())),
         };
         self.ledger
-            .move_answers(&[row.id], AnswerState::Giving, to, None)?;
+            .move_answers(&[row.id], AnswerState::Giving, to, problem.as_ref())?;
+        if let Some(problem) = problem {
+            self.refuse(row, problem);
+        }
         self.publish_count();
         Ok(())
     }

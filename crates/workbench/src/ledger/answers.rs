@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
+use superstep_document::text;
 
 use super::answer_chain::{EntryOf, append};
 use super::{Ledger, list};
@@ -112,6 +113,15 @@ pub(crate) struct CarriedAnswer {
 /// Returns whether an answer in this state is history.
 fn is_past(state: AnswerState) -> bool {
     !matches!(state, AnswerState::Held | AnswerState::Giving)
+}
+
+/// Returns the problem of an answer whose run ended too early.
+pub(crate) fn not_taken() -> Problem {
+    Problem::new(
+        "not-taken",
+        text!("The run ended before its thread took this answer."),
+    )
+    .remedy(text!("The question waits still: answer it again."))
 }
 
 /// Opens the ledger of a data folder that has one: for hosts without the app.
@@ -264,6 +274,31 @@ impl Ledger {
         })
     }
 
+    /// Notes that a run of this program ended before its thread took the answers to these questions.
+    pub(crate) fn answers_returned(
+        &self,
+        thread_id: &str,
+        instance: &str,
+        interrupt_ids: &[String],
+    ) -> Result<(), Problem> {
+        let ids: Vec<i64> = self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT id FROM answers WHERE thread_id = ?1 AND instance = ?2 AND state = 'giving'
+                 AND interrupt_id IN (SELECT value FROM json_each(?3))",
+            )?;
+            let asked = serde_json::Value::from(interrupt_ids).to_string();
+            let rows = statement.query_map(params![thread_id, instance, asked], |row| row.get(0))?;
+            rows.collect()
+        })?;
+        self.move_answers(
+            &ids,
+            AnswerState::Giving,
+            AnswerState::Returned,
+            Some(&not_taken()),
+        )
+        .map(drop)
+    }
+
     /// Takes over the answers of a program that ended: its held ones, and those that it had begun to give.
     pub(crate) fn adopt_answers(&self, from: &str, to: &str) -> Result<(), Problem> {
         self.with(|c| {
@@ -327,11 +362,12 @@ impl Ledger {
         let words: Vec<String> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
         self.with(|c| {
             let mut statement = c.prepare_cached(&format!(
-                "SELECT {COLUMNS}, title, graph_name FROM answers JOIN threads USING (thread_id)
+                "SELECT {COLUMNS}, coalesce(title, ''), coalesce(graph_name, '') FROM answers LEFT JOIN threads USING (thread_id)
                  WHERE (?1 IS NULL OR place = ?1) AND state NOT IN ('held', 'giving')
                  AND (?2 IS NULL OR thread_id = ?2) AND (?3 IS NULL OR id < ?3)
                  AND NOT EXISTS (SELECT 1 FROM json_each(?4) AS word WHERE instr(lower(
-                     question || char(10) || answer || char(10) || node || char(10) || title || char(10) || graph_name
+                     question || char(10) || answer || char(10) || node || char(10) || coalesce(title, '') || char(10)
+                     || coalesce(graph_name, '')
                      || char(10) || coalesce(person, '') || char(10) || coalesce(note, '')), word.value) = 0)
                  ORDER BY id DESC LIMIT ?5"
             ))?;

@@ -26,7 +26,7 @@ use crate::wire::Problem;
 use superstep_document::text;
 
 use answer_chain::EntryOf;
-pub(crate) use answers::{AnswerRow, PastAnswer};
+pub(crate) use answers::{AnswerRow, PastAnswer, not_taken};
 pub use answers::{past_answers, verify_answers};
 pub(crate) use background_writer::BackgroundWriter;
 pub(crate) use events::{RunLog, StoredEvents};

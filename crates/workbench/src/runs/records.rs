@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use superstep::checkpoint::PendingWrite;
 use superstep::stream::{CheckpointEvent, Payload};
-use superstep::{RunError, RunResult, StreamEvent, StreamMode};
+use superstep::{
+    CheckpointId, Checkpointer, Interrupt, RunError, RunResult, StreamEvent, StreamMode, ThreadId, Value,
+};
 use superstep_document::Document;
 use superstep_nodes::models::Exchanges;
 use tokio_util::sync::CancellationToken;
@@ -17,11 +20,15 @@ use crate::base::files;
 use crate::base::instance::Instance;
 use crate::events::hub::{Hub, Subscription};
 use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
-use crate::ledger::{BackgroundWriter, Ledger, RunLog, RunRow, StoredEvents};
+use crate::ledger::{AnswerRow, BackgroundWriter, Ledger, RunLog, RunRow, StoredEvents};
 use crate::running::StopHandle;
 use crate::runs::{Recorder, status_of, stop_of};
+use crate::session::{Answers, waiting_at};
+use crate::threads::questions::answer_rows;
 use crate::wire::commands;
-use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
+use crate::wire::{
+    AnswerState, AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents,
+};
 use superstep_document::text;
 
 /// The modes of the engine's stream that a record is made from.
@@ -115,6 +122,22 @@ pub struct Recorded<'a> {
     pub exchanges: Arc<Exchanges>,
 }
 
+/// Answers that a run begins with, on their way into the history of the data folder.
+#[derive(Debug)]
+pub(super) struct AnswersOfRun {
+    /// The questions as they wait there.
+    pub(super) pending: Vec<PendingWrite>,
+    pub(super) checkpoint: CheckpointId,
+    pub(super) answer: Value,
+    pub(super) person: Option<String>,
+}
+
+/// Answers that were kept and whose run goes on.
+struct GivingAnswers {
+    checkpoint: CheckpointId,
+    rows: Vec<AnswerRow>,
+}
+
 /// Records one run in the ledger of a data folder, as a workbench would that had started it, and lets other programs follow and
 /// stop it. Nothing that goes wrong with that is the run's concern: it is logged.
 pub struct RunRecord {
@@ -124,6 +147,7 @@ pub struct RunRecord {
     run: RunRow,
     /// The last checkpoint has something left to run.
     is_open: bool,
+    giving: Option<GivingAnswers>,
     hub: Arc<Hub>,
     /// The run is over, and noted.
     ended: CancellationToken,
@@ -278,6 +302,7 @@ impl RunRecord {
             log,
             run,
             is_open: false,
+            giving: None,
             hub,
             ended,
             listener: Listener::start(&instance, Arc::new(host)),
@@ -291,9 +316,79 @@ impl RunRecord {
         asked.iter().copied().chain(more).collect()
     }
 
+    /// Notes the answers that the run begins with. A program that ends before they are stored leaves them so that another one
+    /// finds out what became of them.
+    pub(super) fn begin_answers(&mut self, given: &AnswersOfRun) {
+        let answers = Answers::of(&given.answer);
+        let answer_to = |question: &Interrupt| match &answers {
+            Answers::Any => Some(Json::from(&given.answer)),
+            Answers::ById(_) => given.answer.get(question.id.as_str()).map(Json::from),
+        };
+        let at = (self.run.thread_id.as_str(), given.checkpoint.as_str());
+        let person = given.person.as_deref();
+        let rows = answer_rows(&given.pending, at, person, &self.run.instance, answer_to);
+        let of_run = rows.into_iter().map(|row| AnswerRow {
+            state: AnswerState::Giving,
+            ..row
+        });
+        let rows: Vec<AnswerRow> = of_run.collect();
+        self.giving = Some(GivingAnswers {
+            checkpoint: given.checkpoint.clone(),
+            rows: rows.clone(),
+        });
+        self.keeper.then(move |ledger| {
+            if let Err(problem) = ledger.keep_answers(&rows) {
+                tracing::warn!(%problem, "the answers were not noted");
+            }
+        });
+    }
+
+    /// Notes what became of answers that no checkpoint followed.
+    pub(super) async fn settle_answers(&mut self, saver: &dyn Checkpointer) {
+        let Some(giving) = &self.giving else { return };
+        let thread = ThreadId::from(self.run.thread_id.as_str());
+        match waiting_at(saver, &thread, &giving.checkpoint).await {
+            Ok(waiting) => self.end_answers(&waiting),
+            Err(error) => tracing::warn!(%error, "what became of the answers is not known"),
+        }
+    }
+
+    /// Notes what became of the answers: those to questions that wait still came back.
+    fn end_answers(&mut self, waiting: &[Interrupt]) {
+        let Some(GivingAnswers { rows, .. }) = self.giving.take() else {
+            return;
+        };
+        let (thread, instance) = (self.run.thread_id.clone(), self.run.instance.clone());
+        let waits = |row: &AnswerRow| {
+            waiting
+                .iter()
+                .any(|question| question.id.as_str() == row.interrupt_id)
+        };
+        let back: Vec<String> = rows
+            .iter()
+            .filter(|row| waits(row))
+            .map(|row| row.interrupt_id.clone())
+            .collect();
+        self.keeper.then(move |ledger| {
+            if let Err(problem) = (ledger.answers_returned(&thread, &instance, &back))
+                .and_then(|()| ledger.answers_stored(&thread, &instance))
+            {
+                tracing::warn!(%problem, "what became of the answers was not noted");
+            }
+        });
+    }
+
     /// Notes an event of the run.
     pub fn note(&mut self, event: &StreamEvent) {
         if let (Payload::Checkpoint(checkpoint), true) = (&event.payload, event.ns.is_empty()) {
+            // What was answered is stored with the checkpoint after the one that asked.
+            if self
+                .giving
+                .as_ref()
+                .is_some_and(|giving| giving.checkpoint != checkpoint.id)
+            {
+                self.end_answers(&[]);
+            }
             self.recorder.checkpoint(checkpoint);
             self.is_open = !checkpoint.next.is_empty();
             let event = AppEvent::Checkpoint {

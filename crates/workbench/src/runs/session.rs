@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use superstep::checkpoint::{ClaimRequest, GraphVersion};
+use superstep::checkpoint::{CheckpointAddress, ClaimRequest, GraphVersion};
 use superstep::run::EffectPolicy;
 use superstep::run::{Breakpoint, StepTask};
 use superstep::value::Object;
@@ -18,7 +18,7 @@ use superstep_document::{Document, MAX_RECURSION_LIMIT};
 use superstep_nodes::models::Exchanges;
 use tokio_util::sync::CancellationToken;
 
-use super::records::{Recorded, RunRecord};
+use super::records::{AnswersOfRun, Recorded, RunRecord};
 use crate::base::files::now_ms;
 use crate::running::StopHandle;
 use crate::running::claim::Claimant;
@@ -171,6 +171,10 @@ impl Session {
         config.context = request.context;
         config.max_concurrency = request.max_concurrency;
         config.effects = request.effects;
+        let answers = match &request.record {
+            Some(_) => answers_of(saver, &request.thread, &request.start).await,
+            None => None,
+        };
         let input = request.start.apply(&mut config);
         let record = request.record.and_then(|place| {
             RunRecord::begin(Recorded {
@@ -183,6 +187,10 @@ impl Session {
                 stop,
                 exchanges: place.exchanges,
             })
+        });
+        let record = record.map(|mut record| {
+            answers.iter().for_each(|answers| record.begin_answers(answers));
+            record
         });
         if record.is_some() {
             (config.modes, config.subgraphs) = (RunRecord::with_modes(request.modes), true);
@@ -230,7 +238,8 @@ impl Session {
             // A thread that was taken over once is not taken over again.
             self.config.claim = Some(self.claimant.claim(saver, &self.thread, false).await);
         };
-        if let Some(record) = self.record {
+        if let Some(mut record) = self.record {
+            record.settle_answers(saver).await;
             record.end(&result).await;
         }
         result
@@ -251,6 +260,24 @@ impl Session {
         }
         run.finish().await
     }
+}
+
+/// Reads the questions that a run begins with answers to; `None` where it gives none, or they cannot be read.
+async fn answers_of(saver: &dyn Checkpointer, thread: &ThreadId, start: &Start) -> Option<AnswersOfRun> {
+    let Given::Answers(answer) = &start.given else {
+        return None;
+    };
+    let checkpoint = match &start.checkpoint {
+        Some(checkpoint) => checkpoint.clone(),
+        None => saver.thread(thread).await.ok()??.head.id,
+    };
+    let address = CheckpointAddress::new(thread.clone(), start.ns.clone(), checkpoint.clone());
+    Some(AnswersOfRun {
+        pending: saver.writes_of(address).await.ok()?,
+        checkpoint,
+        answer: answer.clone(),
+        person: start.person.clone(),
+    })
 }
 
 /// Waits for a time of the clock.

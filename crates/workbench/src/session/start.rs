@@ -38,6 +38,8 @@ pub struct Start {
     pub keep_finished: bool,
     /// Nodes that run in the place of next tasks whose node is gone.
     pub also: Vec<Name>,
+    /// Who gives the answers, for their history.
+    pub person: Option<String>,
 }
 
 impl Start {
@@ -49,6 +51,7 @@ impl Start {
             ns: "".into(),
             keep_finished: false,
             also: Vec::new(),
+            person: None,
         }
     }
 
@@ -60,6 +63,7 @@ impl Start {
             ns: "".into(),
             keep_finished: false,
             also: Vec::new(),
+            person: None,
         }
     }
 
@@ -71,6 +75,7 @@ impl Start {
             ns: "".into(),
             keep_finished: true,
             also: Vec::new(),
+            person: None,
         }
     }
 

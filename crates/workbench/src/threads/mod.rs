@@ -9,7 +9,7 @@ pub(crate) mod nested;
 pub(crate) mod paths;
 mod pins;
 pub(crate) mod provenance;
-mod questions;
+pub(crate) mod questions;
 mod route;
 pub(crate) mod snapshot;
 pub(crate) mod status;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use superstep::CheckpointId;
 use superstep::checkpoint::{CheckpointAddress, PendingWrite};
+use superstep::{CheckpointId, Interrupt};
 
 use crate::Workbench;
 use crate::base::files::{self, now_ms};
@@ -21,6 +21,40 @@ impl Delegation {
             .iter()
             .any(|name| name.trim().eq_ignore_ascii_case(person.trim()))
     }
+}
+
+/// Returns answers to questions in the pending writes of a checkpoint as the ledger keeps them, with what is asked: held, and
+/// due now.
+pub(crate) fn answer_rows(
+    pending: &[PendingWrite],
+    at: (&str, &str),
+    person: Option<&str>,
+    instance: &str,
+    answer_to: impl Fn(&Interrupt) -> Option<Json>,
+) -> Vec<AnswerRow> {
+    let row = |Asking { node, question, .. }: Asking| {
+        let answer = answer_to(&question)?;
+        let mut text = asked(&question.value).text;
+        text.truncate(text.floor_char_boundary(MAX_TEXT));
+        Some(AnswerRow {
+            id: 0,
+            thread_id: at.0.to_owned(),
+            checkpoint_id: at.1.to_owned(),
+            interrupt_id: question.id.to_string(),
+            node: node.unwrap_or_default(),
+            question: text,
+            answer,
+            person: person.map(str::to_owned),
+            note: None,
+            at: files::now(),
+            due: now_ms(),
+            instance: instance.to_owned(),
+            state: AnswerState::Held,
+            start: String::new(),
+            problem: None,
+        })
+    };
+    session::asking(pending).into_iter().filter_map(row).collect()
 }
 
 impl Workbench {
@@ -70,28 +104,13 @@ impl Workbench {
     ) -> Result<Vec<AnswerRow>, Problem> {
         let pending = self.writes_at(thread_id, &checkpoint_id.into()).await?;
         let person = self.preferences.settings().name;
-        let row = |Asking { node, question, .. }: Asking| {
-            let answer = answers.get(question.id.as_str())?;
-            let mut text = asked(&question.value).text;
-            text.truncate(text.floor_char_boundary(MAX_TEXT));
-            Some(AnswerRow {
-                id: 0,
-                thread_id: thread_id.to_owned(),
-                checkpoint_id: checkpoint_id.to_owned(),
-                interrupt_id: question.id.to_string(),
-                node: node.unwrap_or_default(),
-                question: text,
-                answer: answer.clone(),
-                person: person.clone(),
-                note: None,
-                at: files::now(),
-                due: now_ms(),
-                instance: self.instance.id().to_owned(),
-                state: AnswerState::Held,
-                start: String::new(),
-                problem: None,
-            })
-        };
-        Ok(session::asking(&pending).into_iter().filter_map(row).collect())
+        let at = (thread_id, checkpoint_id);
+        Ok(answer_rows(
+            &pending,
+            at,
+            person.as_deref(),
+            self.instance.id(),
+            |question| answers.get(question.id.as_str()).cloned(),
+        ))
     }
 }

@@ -1046,6 +1046,8 @@ export const problems: Readonly<Record<string, string>> = {
   "The key was not removed: {cause}.": "密钥没有删除：{cause}。",
   "The question does not wait any more, or not yet for long enough.": "该问题已不再等待，或等待得还不够久。",
   "Somebody else has just answered this question.": "其他人刚刚回答了此问题。",
+  "The run ended before its thread took this answer.": "运行在线程收到这个回答之前就结束了。",
+  "The question waits still: answer it again.": "问题仍在等待：请再次回答。",
   "There is no answer in the request.": "请求中没有回答。",
   "An answer names its thread, its questions and the checkpoint that asks.":
     "回答须指明其线程、问题以及提问的检查点。",
