@@ -9,6 +9,7 @@ use superstep::{ThreadId, Value};
 
 use super::LanggraphSaver;
 use super::classes::CLASS;
+use super::encoded;
 use super::record::DAMAGE;
 use super::rows::Wanted;
 use super::view::ThreadView;
@@ -70,6 +71,37 @@ impl LanggraphSaver {
                 .collect())
         })
         .await
+    }
+
+    /// Looks at every item of long-term memory that lies beside the checkpoints.
+    async fn verify_items(&self, integrity: &mut Integrity) -> Result<(), StorageError> {
+        let mut last: Option<(String, String)> = None;
+        loop {
+            let page = self.read("reading long-term memory", move |_, tables| {
+                let last = last.as_ref().map(|(prefix, key)| (prefix.as_str(), key.as_str()));
+                tables.items_after(last)
+            });
+            let Some(page) = page.await?.filter(|page| !page.is_empty()) else {
+                return Ok(());
+            };
+            integrity.items += page.len() as u64;
+            for row in &page {
+                let reason = match &row.value {
+                    Ok(bytes) => unreadable(&encoded::decode("json", bytes)),
+                    Err(reason) => Some(reason.clone()),
+                };
+                if let Some(reason) = reason
+                    && integrity.damage.len() < MAX_NAMED
+                {
+                    integrity.damage.push(Damage {
+                        thread: None,
+                        what: format!("item {} of {}: {reason}", row.key, row.prefix),
+                        repair: None,
+                    });
+                }
+            }
+            last = page.into_iter().last().map(|row| (row.prefix, row.key));
+        }
     }
 
     async fn size(&self) -> Result<u64, StorageError> {
@@ -191,6 +223,7 @@ impl Maintenance for LanggraphSaver {
                 }),
             }
         }
+        self.verify_items(&mut integrity).await?;
         Ok(integrity)
     }
 }

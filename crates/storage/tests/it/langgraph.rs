@@ -1215,6 +1215,13 @@ async fn what_the_program_remembers_across_threads_is_read() {
         broken.value.get("$class").and_then(Value::as_str),
         Some("unreadable")
     );
+    let found = copy.saver().verify(false).await.expect("reads everything");
+    assert_eq!(found.items, 4);
+    let damaged: Vec<&str> = found.damage.iter().map(|damage| &*damage.what).collect();
+    assert!(
+        matches!(damaged[..], [what] if what.starts_with("item broken of notes: ")),
+        "{damaged:?}"
+    );
     let refused = store
         .put(&["a"], "k", superstep::json!({"n": 1}))
         .await
