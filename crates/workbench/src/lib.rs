@@ -146,45 +146,32 @@ impl Options {
 #[derive(Debug)]
 pub struct Workbench {
     data_dir: PathBuf,
-    examples_dir: Option<PathBuf>,
-    /// What that folder holds, read once: it comes with the app and does not change.
-    examples: OnceLock<Vec<Example>>,
     /// Node kinds as interfaces receive them, described once: that makes their schemas.
     kinds: OnceLock<Vec<NodeKind>>,
-    graphs_dir: PathBuf,
     instance: Arc<Instance>,
     hub: events::hub::Hub,
     documents: documents::Documents,
-    opening: tokio::sync::Mutex<()>,
     preferences: settings::Preferences,
     trust: Trust,
-    secrets: Arc<dyn Secrets>,
-    named_secrets: Arc<NamedSecrets>,
-    logins: Arc<KeptLogins>,
+    keys: models::Keys,
     sign_ins: access::sign_in::SignIns,
-    browser: Option<ShowAddress>,
-    /// Held while the model settings are changed.
-    settings_writing: parking_lot::Mutex<()>,
     ledger: Arc<ledger::Ledger>,
-    records: running::records::Records,
     registry: Registry,
-    graphs: documents::graphs::Graphs,
-    seen: documents::seen::SeenGraphs,
     database: storage::database::Database,
     runs: running::Runs,
     announcer: running::Announcer,
     jobs: base::jobs::Jobs,
     what_ifs: what_if::WhatIfs,
     reembedding: memory::reembedding::Reembedding,
-    cleaning: maintenance::retention::Cleaning,
-    holding: inbox::held::Holding,
-    counted: tokio::sync::Mutex<inbox::count::CountedQuestions>,
+    desk: inbox::Desk,
     indexing: search::Indexing,
-    changes: ipc::changes::Watch,
-    file_watch: documents::watching::FileWatch,
-    followed: ipc::Followed,
-    /// Lets other programs talk to this one.
-    listener: parking_lot::Mutex<Option<ipc::Listener>>,
+    programs: ipc::Programs,
+}
+
+impl Drop for Workbench {
+    fn drop(&mut self) {
+        self.jobs.ending.cancel();
+    }
 }
 
 /// Creates the registry of node kinds, with search indexes that are kept in the data folder. Programs that call
@@ -230,9 +217,8 @@ impl Workbench {
         })
         .await??;
         let secrets = options.secrets.unwrap_or_else(|| Arc::new(Keychain));
-        let named_secrets = Arc::new(NamedSecrets::of(&data_dir, secrets.clone()));
-        let logins = Arc::new(KeptLogins::of(&data_dir, secrets.clone()));
-        let memory = store_config(&data_dir, &named_secrets);
+        let keys = models::Keys::of(&data_dir, secrets);
+        let memory = store_config(&data_dir, &keys.named);
         let database = storage::database::Database::open(&data_dir, options.storage, memory).await?;
         let workbench = base::blocking(move || {
             let ledger = Arc::new(ledger::Ledger::open(&data_dir.join("workbench.db"))?);
@@ -241,39 +227,23 @@ impl Workbench {
                     .map(Arc::new)
                     .map_err(|e| Problem::file(text!("write to the data folder"), &data_dir, &e))?,
                 hub: events::hub::Hub::default(),
-                documents: documents::Documents::default(),
-                opening: tokio::sync::Mutex::default(),
+                documents: documents::Documents::new(graphs_dir, options.examples_dir),
                 preferences: settings::Preferences::load(&data_dir),
                 trust: Trust::of(&data_dir),
-                secrets,
-                named_secrets,
-                logins,
-                sign_ins: access::sign_in::SignIns::default(),
-                browser: options.browser,
-                settings_writing: parking_lot::Mutex::default(),
-                records: running::records::Records::new(&ledger)?,
-                ledger,
+                keys,
+                sign_ins: access::sign_in::SignIns::new(options.browser),
                 registry: registry(&data_dir),
-                graphs: documents::graphs::Graphs::default(),
-                seen: documents::seen::SeenGraphs::default(),
                 database,
-                runs: running::Runs::default(),
+                runs: running::Runs::new(running::records::Records::new(&ledger)?),
+                ledger,
                 announcer: running::Announcer::default(),
                 jobs: base::jobs::Jobs::default(),
                 what_ifs: what_if::WhatIfs::default(),
                 reembedding: memory::reembedding::Reembedding::default(),
-                cleaning: maintenance::retention::Cleaning::default(),
-                holding: inbox::held::Holding::default(),
-                counted: tokio::sync::Mutex::default(),
+                desk: inbox::Desk::default(),
                 indexing: search::Indexing::default(),
-                changes: ipc::changes::Watch::default(),
-                file_watch: documents::watching::FileWatch::default(),
-                followed: ipc::Followed::default(),
-                listener: parking_lot::Mutex::default(),
-                examples_dir: options.examples_dir,
-                examples: OnceLock::new(),
+                programs: ipc::Programs::default(),
                 kinds: OnceLock::new(),
-                graphs_dir,
                 data_dir,
             };
             workbench.restore_drafts();
@@ -314,19 +284,14 @@ impl Workbench {
     pub fn subscribe(&self) -> Subscription {
         let subscription = self.hub.subscribe();
         // What changed while nobody listened.
-        self.file_watch.wake();
+        self.documents.watch.wake();
         subscription
     }
 
     /// Keeps what is not saved, stops runs (their threads stay resumable) and ends all subscriptions. Call it before the process ends; without it, at most the
     /// last second of edits is lost.
     pub async fn shutdown(self: &Arc<Self>) {
-        self.cleaning.stop();
-        self.announcer.stop();
-        self.changes.stop();
-        self.file_watch.stop();
-        self.indexing.stop();
-        self.followed.stop();
+        self.jobs.ending.cancel();
         self.reembedding.stop();
         self.autosave_all().await;
         self.what_ifs.stop_all().await;
@@ -339,7 +304,7 @@ impl Workbench {
     }
 
     fn listener(&self) -> parking_lot::MutexGuard<'_, Option<ipc::Listener>> {
-        self.listener.lock()
+        self.programs.listener.lock()
     }
 
     async fn app_info(self: &Arc<Self>, _: Empty) -> Result<AppInfo, Problem> {
@@ -347,7 +312,7 @@ impl Workbench {
         base::blocking(move || AppInfo {
             version: env!("CARGO_PKG_VERSION").into(),
             data_dir: this.data_dir.to_string_lossy().into_owned(),
-            graphs_dir: this.graphs_dir.to_string_lossy().into_owned(),
+            graphs_dir: this.documents.graphs_dir.to_string_lossy().into_owned(),
             examples: this.examples().to_vec(),
             recents: this.preferences.recents(),
             kinds: this.kinds().to_vec(),
@@ -384,7 +349,7 @@ impl Workbench {
             }
             // Graphs know the interpreter and the store that they were built for.
             if other_python || other_store {
-                this.graphs.clear();
+                this.documents.graphs.clear();
             }
             if other_python {
                 this.check_again();
@@ -397,7 +362,7 @@ impl Workbench {
     async fn files_list(self: &Arc<Self>, request: ListFiles) -> Result<FileList, Problem> {
         let dir = match request.dir {
             Some(dir) => base::files::absolute(&dir)?,
-            None => self.graphs_dir.clone(),
+            None => self.documents.graphs_dir.clone(),
         };
         base::blocking(move || base::files::list(&dir)).await?
     }

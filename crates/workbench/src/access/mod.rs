@@ -48,7 +48,7 @@ impl Workbench {
             let mut names: BTreeSet<String> = request.names.into_iter().collect();
             names.extend(source.iter().flat_map(|source| this.variables_of(source)));
             names.retain(|name| checked(name, "-").is_ok());
-            this.named_secrets.list(names)
+            this.keys.named.list(names)
         })
         .await?
     }
@@ -56,7 +56,7 @@ impl Workbench {
     pub(crate) async fn secrets_set(self: &Arc<Self>, request: SetSecret) -> Result<SecretList, Problem> {
         let this = self.clone();
         let list = blocking(move || {
-            let named = &this.named_secrets;
+            let named = &this.keys.named;
             named.set(request.name.trim(), &as_kept(&request.value), request.keep)?;
             // A graph that missed it does not any more.
             this.check_again();
@@ -73,9 +73,9 @@ impl Workbench {
     ) -> Result<SecretList, Problem> {
         let this = self.clone();
         let list = blocking(move || {
-            this.named_secrets.remove(&request.name)?;
+            this.keys.named.remove(&request.name)?;
             this.check_again();
-            this.named_secrets.list(BTreeSet::new())
+            this.keys.named.list(BTreeSet::new())
         })
         .await??;
         self.give_key().await?;
@@ -97,7 +97,7 @@ impl Workbench {
                 (None, None) => None,
             };
             // Without a project there is still the computer's interpreter to report.
-            let folder = folder.unwrap_or_else(|| this.graphs_dir.clone());
+            let folder = folder.unwrap_or_else(|| this.documents.graphs_dir.clone());
             match python::find(&this.environment(Some(folder))) {
                 Ok(found) => PythonView {
                     program: Some(found.program.to_string_lossy().into_owned()),

@@ -11,11 +11,11 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::servers::{problem, view};
-use crate::Workbench;
 use crate::base::blocking;
 use crate::documents::GraphSource;
 use crate::trust::WantedAccess;
 use crate::wire::{AskServer, Empty, McpServers, Problem, SignInBegun};
+use crate::{ShowAddress, Workbench};
 
 /// The code of a problem that signing in mends.
 const WANTED: &str = "mcp-sign-in";
@@ -26,9 +26,20 @@ const CANCELLED: &str = "cancelled";
 type Outcome = Option<Result<(), Problem>>;
 
 /// The sign-ins that are waited for, by project and server.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SignIns {
     waiting: Mutex<HashMap<(String, String), WaitingSignIn>>,
+    browser: Option<ShowAddress>,
+}
+
+impl SignIns {
+    /// Creates what waits for people who sign in, in this browser.
+    pub(crate) fn new(browser: Option<ShowAddress>) -> Self {
+        Self {
+            waiting: Mutex::default(),
+            browser,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -76,7 +87,7 @@ impl Workbench {
         let begun = self.registry.sign_in(&environment, &request.server).await;
         let begun = begun.map_err(|fault| self.server_problem(&source, fault))?;
         let address = begun.address().to_owned();
-        let opened = match self.browser {
+        let opened = match self.sign_ins.browser {
             Some(browser) => {
                 let address = address.clone();
                 let shown = blocking(move || (browser.0)(&address)).await?;

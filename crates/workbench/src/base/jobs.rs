@@ -17,6 +17,8 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 /// The jobs that run, by the names that the interface gave them.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
+    /// Cancelled when the workbench is closed: what goes on in the background ends.
+    pub(crate) ending: CancellationToken,
     running: Mutex<HashMap<String, CancellationToken>>,
 }
 

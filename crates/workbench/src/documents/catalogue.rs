@@ -44,8 +44,16 @@ impl Workbench {
         };
         let plain =
             !request.id.is_empty() && !request.id.starts_with('.') && !request.id.contains(['/', '\\']);
-        let examples = self.examples_dir.clone().filter(|_| plain).ok_or_else(missing)?;
-        let (from, to) = (examples.join(&request.id), self.graphs_dir.join(&request.id));
+        let examples = self
+            .documents
+            .examples_dir
+            .clone()
+            .filter(|_| plain)
+            .ok_or_else(missing)?;
+        let (from, to) = (
+            examples.join(&request.id),
+            self.documents.graphs_dir.join(&request.id),
+        );
         let to = blocking(move || {
             if !to.join("graph.json").exists() {
                 if !from.join("graph.json").is_file() {
@@ -83,8 +91,9 @@ impl Workbench {
 
     /// Returns the examples that come with the app, by folder name.
     pub(crate) fn examples(&self) -> &[Example] {
-        self.examples.get_or_init(|| {
-            self.examples_dir
+        self.documents.examples.get_or_init(|| {
+            self.documents
+                .examples_dir
                 .as_deref()
                 .map(read_examples)
                 .unwrap_or_default()

@@ -157,7 +157,7 @@ impl Workbench {
     ) -> Result<Arc<Built>, Problem> {
         let models = self.models();
         let grants = self.trust.grants(&Self::project(&source));
-        if let Some(built) = self.graphs.get(&source, &answering).filter(|built| {
+        if let Some(built) = self.documents.graphs.get(&source, &answering).filter(|built| {
             built.source.version == source.version
                 && built.models == models
                 && built.grants == grants
@@ -176,7 +176,7 @@ impl Workbench {
             files,
             schema,
         });
-        self.graphs.keep(&built);
+        self.documents.graphs.keep(&built);
         Ok(built)
     }
 
@@ -236,7 +236,7 @@ impl Workbench {
                 version: Arc::new(version),
             };
         }
-        let mut gathered = self.graphs.gathered.lock();
+        let mut gathered = self.documents.graphs.gathered.lock();
         if let Some(known) = gathered.get(&source.key)
             && known.of == source.version
             && are_current(&known.files)
@@ -301,7 +301,7 @@ impl Workbench {
             Err(problem) => {
                 tracing::debug!(key, %problem, "the thread is read without its graph as it is now");
                 let key = self.ledger.followed(key).unwrap_or_else(|_| key.to_owned());
-                self.graphs.any(&key)
+                self.documents.graphs.any(&key)
             }
         }
     }

@@ -26,7 +26,7 @@ pub(crate) mod versions;
 pub(crate) mod watching;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -41,8 +41,8 @@ use crate::documents::autosave::{AutosaveSlot, Unsaved};
 use crate::session::{Origin, RanOn, disabled_in, name_of};
 use crate::wire::RunModels;
 use crate::wire::{
-    AppEvent, Applied, ApplyPatch, Diagnostic, DynamicTargets, GraphView, Json, Problem, ProblemTexts,
-    Record, SeenView, Severity,
+    AppEvent, Applied, ApplyPatch, Diagnostic, DynamicTargets, Example, GraphView, Json, Problem,
+    ProblemTexts, Record, SeenView, Severity,
 };
 use superstep_document::text;
 
@@ -59,6 +59,20 @@ const OF_NO_GRAPH: [&str; 4] = ["not-json", "not-an-object", "not-a-graph", "con
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     open: Mutex<Vec<Arc<OpenDocument>>>,
+    /// Where new ones are saved.
+    pub(crate) graphs_dir: PathBuf,
+    /// The examples that come with the app.
+    examples_dir: Option<PathBuf>,
+    /// What that folder holds, read once: it does not change.
+    examples: OnceLock<Vec<Example>>,
+    /// Held while one is opened.
+    opening: tokio::sync::Mutex<()>,
+    /// Graphs that were built from them and from files.
+    pub(crate) graphs: graphs::Graphs,
+    /// Graphs of other programs' threads.
+    pub(crate) seen: seen::SeenGraphs,
+    /// The watch over their files.
+    pub(crate) watch: watching::FileWatch,
 }
 
 /// One open document.
@@ -413,6 +427,15 @@ impl DocumentState {
 }
 
 impl Documents {
+    /// Creates what holds the documents of a process, none yet.
+    pub(crate) fn new(graphs_dir: PathBuf, examples_dir: Option<PathBuf>) -> Self {
+        Self {
+            graphs_dir,
+            examples_dir,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn all(&self) -> Vec<Arc<OpenDocument>> {
         self.open.lock().clone()
     }

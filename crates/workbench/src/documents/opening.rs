@@ -148,13 +148,13 @@ impl Workbench {
         }
         let this = self.clone();
         // One opening at a time, so that a path asked for twice at once is opened once.
-        let _opening = self.opening.lock().await;
+        let _opening = self.documents.opening.lock().await;
         let path = blocking(move || graph_file(&request.path)).await??;
         if let Some(open) = self.documents.at_path(&path) {
             self.look_at_file(&open, true).await;
         }
         let view = blocking(move || this.open_path(&path)).await??;
-        self.file_watch.wake();
+        self.documents.watch.wake();
         // What a program left that is gone would be a mere version as soon as another one saves.
         if view.recovered_at.is_some()
             && let Some(open) = self.documents.get(&view.graph_id)

@@ -28,7 +28,7 @@ impl Workbench {
         let pattern = Pattern::new(&request.query)?;
         let this = self.clone();
         // A file that is opened meanwhile would be read before and shown after it was written.
-        let _opening = self.opening.lock().await;
+        let _opening = self.documents.opening.lock().await;
         blocking(move || {
             let job = this.job(request.work.clone());
             let mut answer = TextReplaced::default();

@@ -287,7 +287,7 @@ impl Workbench {
         }
         self.follow_file(&open.id, old_path.as_deref(), &path)?;
         self.preferences.opened(&path, &name);
-        self.file_watch.wake();
+        self.documents.watch.wake();
         Ok(Saved {
             path: path.to_string_lossy().into_owned(),
             saved_rev: rev,
@@ -335,7 +335,7 @@ impl Workbench {
             self.autosave(&open).await?;
         }
         self.documents.remove(&open.id);
-        self.file_watch.wake();
+        self.documents.watch.wake();
         Ok(Empty {})
     }
 }

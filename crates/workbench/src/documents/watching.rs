@@ -6,7 +6,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::base::blocking;
@@ -20,7 +19,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Input of the watch.
 #[derive(Debug, Default)]
 pub(crate) struct FileWatch {
-    stop: CancellationToken,
     wake: Arc<Notify>,
 }
 
@@ -28,16 +26,6 @@ impl FileWatch {
     /// Says that there may be something to look at.
     pub(crate) fn wake(&self) {
         self.wake.notify_one();
-    }
-
-    pub(crate) fn stop(&self) {
-        self.stop.cancel();
-    }
-}
-
-impl Drop for FileWatch {
-    fn drop(&mut self) {
-        self.stop.cancel();
     }
 }
 
@@ -66,8 +54,8 @@ impl Looking for Workbench {
 
 /// Looks for as long as the workbench is there.
 pub(crate) fn watch(workbench: &Arc<Workbench>) {
-    let FileWatch { stop, wake } = &workbench.file_watch;
-    let (weak, stop, wake) = (Arc::downgrade(workbench), stop.clone(), wake.clone());
+    let (weak, stop) = (Arc::downgrade(workbench), workbench.jobs.ending.clone());
+    let wake = workbench.documents.watch.wake.clone();
     tokio::spawn(async move {
         tokio::select! {
             () = stop.cancelled() => {}

@@ -97,10 +97,7 @@ impl CountedQuestions {
 /// Counts for as long as the workbench is there, once for however much changed meanwhile.
 pub(crate) fn count(workbench: &Arc<Workbench>) {
     let weak = Arc::downgrade(workbench);
-    let (changed, stop) = (
-        workbench.announcer.count.clone(),
-        workbench.announcer.stop.clone(),
-    );
+    let (changed, stop) = (workbench.announcer.count.clone(), workbench.jobs.ending.clone());
     tokio::spawn(async move {
         loop {
             tokio::select! {
@@ -126,7 +123,7 @@ impl Workbench {
     pub(crate) async fn count_waiting(self: &Arc<Self>) -> Result<u32, Problem> {
         // An answer that its run takes meanwhile is in none of both.
         let answered = self.being_answered(&self.open_answers().await?);
-        let mut counted = self.counted.lock().await;
+        let mut counted = self.desk.counted.lock().await;
         self.bring_up_to_date(&mut counted).await?;
         Ok(u32::try_from(counted.without(&answered)).unwrap_or(u32::MAX))
     }

@@ -83,7 +83,7 @@ impl SeenQuestions {
 
 /// Watches over the deadlines for as long as the workbench is there.
 pub(crate) fn watch(workbench: &Arc<Workbench>) {
-    let (weak, stop) = (Arc::downgrade(workbench), workbench.announcer.stop.clone());
+    let (weak, stop) = (Arc::downgrade(workbench), workbench.jobs.ending.clone());
     let changed = workbench.announcer.deadlines.clone();
     tokio::spawn(async move {
         let mut seen = SeenQuestions::default();

@@ -75,7 +75,7 @@ impl Holding {
 
 /// Gives what is due for as long as the workbench is there.
 pub(crate) fn give(workbench: &Arc<Workbench>) {
-    let (weak, stop) = (Arc::downgrade(workbench), workbench.announcer.stop.clone());
+    let (weak, stop) = (Arc::downgrade(workbench), workbench.jobs.ending.clone());
     let changed = workbench.announcer.answers.clone();
     tokio::spawn(async move {
         loop {
@@ -146,7 +146,7 @@ impl Workbench {
         let threads: HashSet<&str> = rows.iter().map(|row| row.thread_id.as_str()).collect();
         let until = Instant::now() + BEGUN_WITHIN;
         let is_beginning = || {
-            let beginning = self.holding.beginning.lock();
+            let beginning = self.desk.holding.beginning.lock();
             beginning.iter().any(|thread| threads.contains(thread.as_str()))
         };
         while is_beginning() && Instant::now() < until {
@@ -247,7 +247,9 @@ impl Workbench {
         let mut steps: Vec<StepAnswers> = Vec::new();
         let mut of_thread: HashMap<String, usize> = HashMap::new();
         for row in rows {
-            if self.runs.is_taken(&row.thread_id) || self.holding.beginning.lock().contains(&row.thread_id) {
+            if self.runs.is_taken(&row.thread_id)
+                || self.desk.holding.beginning.lock().contains(&row.thread_id)
+            {
                 continue;
             }
             if row.state == AnswerState::Giving {
@@ -259,7 +261,7 @@ impl Workbench {
                 wait = wait.min(Duration::from_millis(row.due - now));
                 continue;
             }
-            if self.holding.is_blocked(&row.thread_id) {
+            if self.desk.holding.is_blocked(&row.thread_id) {
                 wait = wait.min(AGAIN_AFTER);
                 continue;
             }
@@ -279,17 +281,17 @@ impl Workbench {
         }
         for step in steps {
             let (this, thread_id) = (self.clone(), step.thread_id.clone());
-            if !self.holding.beginning.lock().insert(thread_id.clone()) {
+            if !self.desk.holding.beginning.lock().insert(thread_id.clone()) {
                 continue;
             }
             tokio::spawn(async move {
-                let permit = this.holding.room.acquire().await;
+                let permit = this.desk.holding.room.acquire().await;
                 if let Err(problem) = this.begin_with(step).await {
                     tracing::warn!(%problem, thread = thread_id, "answers could not be given");
-                    this.holding.block(&thread_id);
+                    this.desk.holding.block(&thread_id);
                 }
                 drop(permit);
-                this.holding.beginning.lock().remove(&thread_id);
+                this.desk.holding.beginning.lock().remove(&thread_id);
                 this.announcer.thread_is_free();
             });
         }
@@ -368,7 +370,7 @@ impl Workbench {
             return Ok(());
         };
         if ["busy", "thread-busy"].contains(&problem.code.as_str()) {
-            self.holding.block(&step.thread_id);
+            self.desk.holding.block(&step.thread_id);
             self.ledger
                 .move_answers(&ids, AnswerState::Giving, AnswerState::Held, None)?;
             return Ok(());

@@ -87,7 +87,7 @@ impl Workbench {
         let (rows, runs) = (self.rows_of(page, &ids).await?, self.ledger.last_runs(&ids)?);
         let threads: Vec<String> = page.iter().map(|waiting| waiting.thread.to_string()).collect();
         // After what was handed in before.
-        let keeper = self.records.keeper();
+        let keeper = self.runs.records.keeper();
         let asked_at = keeper
             .ask(move |ledger| {
                 let threads: Vec<&str> = threads.iter().map(String::as_str).collect();

@@ -9,3 +9,10 @@ pub(crate) mod history;
 pub(crate) mod list;
 pub(crate) mod preview;
 pub(crate) mod question;
+
+/// Questions of all threads, as this program counts and answers them.
+#[derive(Debug, Default)]
+pub(crate) struct Desk {
+    holding: held::Holding,
+    counted: tokio::sync::Mutex<count::CountedQuestions>,
+}

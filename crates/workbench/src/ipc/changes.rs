@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use superstep_nodes::{ModelSettings, Stamp};
-use tokio_util::sync::CancellationToken;
 
 use crate::base::blocking;
 use crate::wire::AppEvent;
@@ -28,7 +27,6 @@ const FILES: [&str; 4] = [
 /// Input of the watch.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    stop: CancellationToken,
     /// When the first claim ends that was read and is not renewed: nobody else would say so.
     lapse: Mutex<Option<Instant>>,
     /// Counts what was changed here for other programs, which the saver takes for changes of its own.
@@ -53,10 +51,6 @@ impl Watch {
         let mut lapse = self.lapse.lock();
         lapse.take_if(|ends| *ends < Instant::now()).is_some()
     }
-
-    pub(crate) fn stop(&self) {
-        self.stop.cancel();
-    }
 }
 
 /// Result of a look; a change by another program makes it differ.
@@ -71,7 +65,7 @@ struct Look {
 
 /// Looks for as long as the workbench is there.
 pub(crate) fn watch(workbench: &Arc<Workbench>) {
-    let (weak, stop) = (Arc::downgrade(workbench), workbench.changes.stop.clone());
+    let (weak, stop) = (Arc::downgrade(workbench), workbench.jobs.ending.clone());
     tokio::spawn(async move {
         // A subscriber read the data before or after this look: the next one reports a change in between.
         let mut seen: Option<Look> = None;
@@ -94,7 +88,7 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
                 workbench.publish_changes(seen, &look).await;
                 wait = PUBLISH_EVERY;
             }
-            if workbench.changes.has_lapsed() {
+            if workbench.programs.changes.has_lapsed() {
                 workbench.hub.publish(AppEvent::Changed {
                     threads: true,
                     settings: false,
@@ -128,7 +122,7 @@ impl Workbench {
         let (ledger, files) = beside.await.unwrap_or_default();
         Look {
             place,
-            handed: self.changes.handed.load(Ordering::Relaxed),
+            handed: self.programs.changes.handed.load(Ordering::Relaxed),
             threads,
             ledger,
             files,

@@ -7,7 +7,6 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use tokio_util::sync::CancellationToken;
 
 use super::client::{Happened, Peer};
 use super::message::storage_of;
@@ -25,7 +24,6 @@ const MAX_FOLLOWED: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct Followed {
     by_instance: Mutex<HashMap<String, State>>,
-    stop: CancellationToken,
 }
 
 #[derive(Debug)]
@@ -38,10 +36,6 @@ enum State {
 impl Followed {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, State>> {
         self.by_instance.lock()
-    }
-
-    pub(crate) fn stop(&self) {
-        self.stop.cancel();
     }
 
     /// Returns a program that is followed.
@@ -79,8 +73,12 @@ pub(crate) async fn follow(workbench: &Arc<Workbench>) {
         sockets.retain(|(id, _)| id != this.instance.id());
         sockets
     });
-    for (id, socket) in workbench.followed.begin(sockets.await.unwrap_or_default()) {
-        let (weak, stop) = (Arc::downgrade(workbench), workbench.followed.stop.clone());
+    for (id, socket) in workbench
+        .programs
+        .followed
+        .begin(sockets.await.unwrap_or_default())
+    {
+        let (weak, stop) = (Arc::downgrade(workbench), workbench.jobs.ending.clone());
         tokio::spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -88,7 +86,7 @@ pub(crate) async fn follow(workbench: &Arc<Workbench>) {
             }
             if let Some(workbench) = weak.upgrade() {
                 let refused = State::Refused(Instant::now());
-                workbench.followed.lock().insert(id.clone(), refused);
+                workbench.programs.followed.lock().insert(id.clone(), refused);
                 workbench.lost_sight(&id);
             }
         });
@@ -104,6 +102,7 @@ async fn follow_one(weak: &Weak<Workbench>, id: &str, socket: PathBuf) {
     let same_threads = || weak.upgrade().filter(|this| this.has_threads_of(&peer));
     let Some(workbench) = same_threads() else { return };
     workbench
+        .programs
         .followed
         .lock()
         .insert(id.to_owned(), State::Open(peer.clone()));
@@ -172,7 +171,7 @@ impl Workbench {
 
     /// Returns the program of another instance, when it keeps its threads where this one does and answers.
     pub(crate) async fn peer(&self, id: &str) -> Option<Arc<Peer>> {
-        let peer = match self.followed.peer(id) {
+        let peer = match self.programs.followed.peer(id) {
             Some(peer) => peer,
             None => {
                 let sockets = instance::sockets(&self.data_dir);

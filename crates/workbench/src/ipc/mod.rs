@@ -32,7 +32,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use client::Peer;
-pub(crate) use follow::{Followed, follow};
+pub(crate) use follow::follow;
 pub use handover::{Ending, HandedGraph, HandedRun, Reported, Streamed, content_of};
 pub(crate) use handover::{Handed, Report};
 pub use message::{Hello, storage_of};
@@ -57,6 +57,17 @@ pub(crate) trait Host: fmt::Debug + Send + Sync + 'static {
     async fn run(&self, run: HandedRun) -> Result<Started, Problem>;
     /// Begins to listen to what happens here; `None` when it is over.
     fn subscribe(&self) -> Option<Subscription>;
+}
+
+/// The other programs of the data folder.
+#[derive(Debug, Default)]
+pub(crate) struct Programs {
+    /// What they change.
+    pub(crate) changes: changes::Watch,
+    /// Those that are listened to.
+    pub(crate) followed: follow::Followed,
+    /// Lets them talk to this one.
+    pub(crate) listener: parking_lot::Mutex<Option<Listener>>,
 }
 
 /// A socket that is served until this is dropped.

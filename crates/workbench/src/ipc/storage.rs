@@ -105,7 +105,7 @@ impl Workbench {
             let changes = operation.changes();
             let outcome = this.operate(operation).await;
             if changes {
-                this.changes.note_handed();
+                this.programs.changes.note_handed();
             }
             outcome
         });

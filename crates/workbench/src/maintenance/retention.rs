@@ -9,7 +9,6 @@ use superstep::checkpoint::{ThreadQuery, ThreadSummary};
 use superstep::run::iso8601;
 use superstep::{CheckpointId, ThreadId};
 use superstep_storage::retention::{Exempt, Retention, retain};
-use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::base::files;
@@ -19,20 +18,10 @@ use superstep_document::text;
 /// Threads that are read together.
 const PAGE: usize = 1000;
 
-/// Handle that stops the daily work when the app ends.
-#[derive(Debug, Default)]
-pub(crate) struct Cleaning(CancellationToken);
-
-impl Cleaning {
-    pub(crate) fn stop(&self) {
-        self.0.cancel();
-    }
-}
-
 /// Applies the rule of the settings now and once a day, and forgets threads that another program deleted, for as long
 /// as the workbench is there.
 pub(crate) fn clean_daily(workbench: &Arc<Workbench>) {
-    let (weak, stop) = (Arc::downgrade(workbench), workbench.cleaning.0.clone());
+    let (weak, stop) = (Arc::downgrade(workbench), workbench.jobs.ending.clone());
     tokio::spawn(async move {
         let mut days = tokio::time::interval(Duration::from_hours(24));
         loop {

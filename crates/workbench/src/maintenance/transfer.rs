@@ -56,6 +56,7 @@ impl Workbench {
         let id = request.thread_id.clone();
         // What the runs have done by now is written first.
         let records = self
+            .runs
             .records
             .keeper()
             .ask(move |ledger| ledger.carried(&id))

@@ -131,18 +131,21 @@ impl Workbench {
         }
         let view = |(name, connection): (&String, &Connection)| {
             let (key, has_key) = match (&connection.key_variable, connection.keychain) {
-                (_, true) => (ConnectionKey::Keychain, key_of(&*self.secrets, name).is_some()),
+                (_, true) => (
+                    ConnectionKey::Keychain,
+                    key_of(&**self.keys.named.keychain(), name).is_some(),
+                ),
                 (Some(variable), _) => (
                     ConnectionKey::Variable {
                         name: variable.clone(),
                     },
-                    self.named_secrets.variable(variable).is_some(),
+                    self.keys.named.variable(variable).is_some(),
                 ),
                 (None, _) => (
                     ConnectionKey::Usual,
                     connection.base_url.is_none()
                         && key_variable(&connection.provider)
-                            .is_some_and(|name| self.named_secrets.variable(&name).is_some()),
+                            .is_some_and(|name| self.keys.named.variable(&name).is_some()),
                 ),
             };
             ConnectionView {
@@ -162,7 +165,7 @@ impl Workbench {
                     name,
                 })
                 .collect(),
-            keychain_problem: self.secrets.problem(),
+            keychain_problem: self.keys.named.keychain().problem(),
             file: self.models_file().to_string_lossy().into_owned(),
         })
     }
@@ -179,7 +182,7 @@ impl Workbench {
         change: impl FnOnce(&mut Map<String, Json>),
     ) -> Result<(), Problem> {
         let file = self.models_file();
-        let _writing = self.settings_writing.lock();
+        let _writing = self.preferences.writing.lock();
         if let Some(problem) = self.models().problem {
             return Err(Problem::new(
                 "file-error",
@@ -242,7 +245,7 @@ impl Workbench {
             }
             // The key goes first: a connection without its key is worse than a key without its connection.
             if request.key == ConnectionKey::Keychain {
-                let moved = previous.and_then(|previous| key_of(&*this.secrets, previous));
+                let moved = previous.and_then(|previous| key_of(&**this.keys.named.keychain(), previous));
                 let given = request
                     .secret
                     .as_deref()
@@ -250,9 +253,9 @@ impl Workbench {
                     .filter(|secret| !secret.is_empty());
                 if let Some(secret) = given.or(moved.as_deref()) {
                     superstep_nodes::secrets::note(secret);
-                    let kept = this.secrets.set(&account(&request.name), secret);
+                    let kept = this.keys.named.keychain().set(&account(&request.name), secret);
                     kept.map_err(|cause| keychain(text!("The key was not kept: {cause}.", cause)))?;
-                } else if key_of(&*this.secrets, &request.name).is_none() {
+                } else if key_of(&**this.keys.named.keychain(), &request.name).is_none() {
                     return Err(
                         Problem::invalid(text!("There is no key to put into the keychain."))
                             .remedy(text!("Give the key, or name an environment variable.")),
@@ -270,7 +273,9 @@ impl Workbench {
                 .chain((request.key != ConnectionKey::Keychain).then_some(&*request.name))
             {
                 if known.get(name).is_some_and(|known| known.keychain) {
-                    this.secrets
+                    this.keys
+                        .named
+                        .keychain()
                         .remove(&account(name))
                         .map_err(|cause| keychain(text!("The key was not removed: {cause}.", cause)))?;
                 }
@@ -289,7 +294,7 @@ impl Workbench {
             let known = this.models().connections.get(&request.name).cloned();
             this.change_connections(|all| drop(all.shift_remove(&request.name)))?;
             if known.is_some_and(|known| known.keychain) {
-                let removed = this.secrets.remove(&account(&request.name));
+                let removed = this.keys.named.keychain().remove(&account(&request.name));
                 removed.map_err(|cause| keychain(text!("The key was not removed: {cause}.", cause)))?;
             }
             this.connection_list()
@@ -308,7 +313,7 @@ impl Workbench {
         let given = request.secret.clone().filter(|secret| !secret.trim().is_empty());
         let secret = match (given, request.key == ConnectionKey::Keychain) {
             (Some(secret), _) => Some(secret.trim().to_owned()),
-            (None, true) => blocking(move || key_of(&*this.secrets, &stored)).await?,
+            (None, true) => blocking(move || key_of(&**this.keys.named.keychain(), &stored)).await?,
             (None, false) => None,
         };
         let mut settings = ModelSettings::default();
@@ -317,7 +322,7 @@ impl Workbench {
             .insert(request.name.clone(), connection(&request));
         // The person asks, and no graph.
         let grants = Grants::these([Access::Connection(request.name.clone())]);
-        let named = self.named_secrets.clone();
+        let named = self.keys.named.clone();
         let providers = Providers::new(Arc::new(move |name| named.variable(name)), Arc::new(settings))
             .with_keychain(Arc::new(move |_| secret.clone()))
             .with_grants(grants);

@@ -7,6 +7,9 @@ pub(crate) mod named;
 pub(crate) mod prices;
 pub(crate) mod secrets;
 
+use std::path::Path;
+use std::sync::Arc;
+
 use superstep::Value;
 use superstep::checkpoint::CheckpointHead;
 use superstep::value::Object;
@@ -22,6 +25,23 @@ const RECORDINGS: [(ModelRecording, &str, Recording); 3] = [
     (ModelRecording::Replay, "replay", Recording::Replay),
     (ModelRecording::Off, "off", Recording::Off),
 ];
+
+/// What the keychain keeps for a data folder.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    pub(crate) named: Arc<named::NamedSecrets>,
+    pub(crate) logins: Arc<logins::KeptLogins>,
+}
+
+impl Keys {
+    /// Opens those of a data folder.
+    pub(crate) fn of(data_dir: &Path, keychain: Arc<dyn secrets::Secrets>) -> Self {
+        Self {
+            named: Arc::new(named::NamedSecrets::of(data_dir, keychain.clone())),
+            logins: Arc::new(logins::KeptLogins::of(data_dir, keychain)),
+        }
+    }
+}
 
 impl RunModels {
     /// Reads the choice from the metadata of a checkpoint.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 
@@ -21,8 +20,6 @@ pub(crate) struct Announcer {
     threads: Mutex<ChangedThreads>,
     /// The same, since the last count.
     uncounted: Mutex<ChangedThreads>,
-    /// The program is about to end: answers that could not be given stay.
-    pub(crate) stop: CancellationToken,
 }
 
 /// Threads in which questions came or went since the last look.
@@ -70,11 +67,6 @@ impl Announcer {
         self.threads.lock().note(thread_id);
         self.count.notify_one();
         self.deadlines.notify_one();
-    }
-
-    /// Ends the tasks that wait for it.
-    pub(crate) fn stop(&self) {
-        self.stop.cancel();
     }
 }
 

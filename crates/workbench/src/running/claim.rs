@@ -146,7 +146,7 @@ impl Workbench {
         let mut programs = HashMap::new();
         for (thread, held) in claims? {
             if self.instance.is_of_another(&held) {
-                self.changes.look_after(held.remaining);
+                self.programs.changes.look_after(held.remaining);
                 programs.insert(thread.to_string(), held.holder.name.to_string());
             }
         }

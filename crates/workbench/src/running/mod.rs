@@ -35,11 +35,24 @@ impl From<CancellationToken> for StopHandle {
 }
 
 /// Runs of this process by thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Runs {
     active: Mutex<HashMap<String, Active>>,
     /// The breakpoints of the last run of each thread: one that goes on counts their hits further.
     points: Mutex<HashMap<String, Arc<[Breakpoint]>>>,
+    /// Logs of what they do.
+    pub(crate) records: records::Records,
+}
+
+impl Runs {
+    /// Creates what holds the runs of a process, none yet.
+    pub(crate) fn new(records: records::Records) -> Self {
+        Self {
+            active: Mutex::default(),
+            points: Mutex::default(),
+            records,
+        }
+    }
 }
 
 #[derive(Debug, Default)]

@@ -70,8 +70,11 @@ impl Records {
 impl Workbench {
     /// Publishes something that happened to a thread outside of a run, and keeps it.
     pub(crate) fn emit(&self, thread_id: &str, event: AppEvent) {
-        let log = self.records.begin(thread_id, &uuid::Uuid::now_v7().to_string());
+        let log = self
+            .runs
+            .records
+            .begin(thread_id, &uuid::Uuid::now_v7().to_string());
         log.emit(event, |event| self.hub.publish(event));
-        self.records.ended(&log);
+        self.runs.records.ended(&log);
     }
 }

@@ -32,8 +32,8 @@ impl Workbench {
             self.database.use_chosen(chosen)?;
             self.reembedding.stop();
             // Graphs know the database that they were built for.
-            self.graphs.clear();
-            self.seen.clear();
+            self.documents.graphs.clear();
+            self.documents.seen.clear();
             drop(idle);
         }
         self.give_key().await?;
@@ -49,7 +49,7 @@ impl Workbench {
         let Some(foreign) = saver.foreign() else {
             return Ok(());
         };
-        let secrets = self.named_secrets.clone();
+        let secrets = self.keys.named.clone();
         // A keychain may wait for a person.
         let key = blocking(move || secrets.variable(LANGGRAPH_KEY)).await?;
         foreign.set_key(key.as_deref());

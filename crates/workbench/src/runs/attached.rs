@@ -75,7 +75,7 @@ impl Workbench {
         self.note_answers(&thread_id, answers).await?;
         self.runs.with(&thread_id, |active| active.running = true);
         let started = run.view();
-        let log = self.records.begin(&thread_id, &run.run_id);
+        let log = self.runs.records.begin(&thread_id, &run.run_id);
         log.emit(AppEvent::Run { run: started.clone() }, |event| {
             self.hub.publish(event)
         });

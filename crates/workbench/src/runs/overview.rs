@@ -417,7 +417,7 @@ impl Workbench {
     /// Reads the runs of a period, after what was handed in before.
     async fn known_runs(self: &Arc<Self>, period: &RunPeriod) -> Result<Vec<KnownRun>, Problem> {
         // Nothing of the period is left to be written when it is read.
-        self.records.keeper().ask(|_| Ok(())).await?;
+        self.runs.records.keeper().ask(|_| Ok(())).await?;
         let (bench, period) = (self.clone(), period.clone());
         let (place, settings) = (self.database.place(), self.models());
         crate::base::blocking(move || {

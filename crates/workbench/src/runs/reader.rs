@@ -67,7 +67,7 @@ impl RunReader {
     ) -> Self {
         Self {
             recorder: Recorder::new(
-                workbench.records.keeper(),
+                workbench.runs.records.keeper(),
                 &run.thread_id,
                 &run.run_id,
                 document,
@@ -192,12 +192,12 @@ impl RunReader {
             workbench.forget_once(&thread_id, id);
         }
         // How long its tasks took is there when its end is published.
-        let written = workbench.records.keeper().ask(|_| Ok(())).await;
+        let written = workbench.runs.records.keeper().ask(|_| Ok(())).await;
         if let Err(problem) = written {
             tracing::warn!(thread = thread_id, %problem, "what the run did was not recorded");
         }
         // A run that ends because the program does has not done what was answered; that is seen at the next start.
-        if status != RunStatus::Stopped || !workbench.announcer.stop.is_cancelled() {
+        if status != RunStatus::Stopped || !workbench.jobs.ending.is_cancelled() {
             self.note_stored();
         }
         let run = self.run.view();
@@ -211,14 +211,14 @@ impl RunReader {
         if let Some(report) = self.report {
             report.end(ending);
         }
-        workbench.records.ended(&self.log);
+        workbench.runs.records.ended(&self.log);
         workbench.publish_inbox(Some(&thread_id));
         if head.is_some() {
             workbench.publish_thread(&thread_id).await;
         } else {
             // Nothing was stored: there is no thread to go back to.
             let forgotten = thread_id.clone();
-            workbench.records.keeper().then(move |ledger| {
+            workbench.runs.records.keeper().then(move |ledger| {
                 let _ = ledger.delete_thread(&forgotten);
             });
             let _ = workbench.ledger.delete_thread(&thread_id);

@@ -53,15 +53,15 @@ impl Workbench {
     ) -> Result<ThreadEvents, Problem> {
         // The program that runs the thread knows what it has not written yet.
         if let Some(program) = self.hub.elsewhere(&request.thread_id)
-            && let Some(program) = self.followed.peer(&program)
+            && let Some(program) = self.programs.followed.peer(&program)
             && let Ok(asked) = serde_json::to_value(&request)
             && let Ok(answer) = program.call_within("thread.events", asked, READ_WITHIN).await
             && let Ok(events) = serde_json::from_value(answer)
         {
             return Ok(events);
         }
-        let log = self.records.open().get(&request.thread_id).cloned();
-        events_of(request, log, &self.records.keeper(), &self.hub).await
+        let log = self.runs.records.open().get(&request.thread_id).cloned();
+        events_of(request, log, &self.runs.records.keeper(), &self.hub).await
     }
 }
 

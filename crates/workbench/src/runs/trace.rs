@@ -57,7 +57,7 @@ pub fn trace(data_dir: &Path, request: &ReadTrace) -> Result<TraceView, Problem>
 impl Workbench {
     pub(crate) async fn thread_trace(self: &Arc<Self>, request: ReadTrace) -> Result<TraceView, Problem> {
         // After what was handed in before.
-        let (keeper, settings) = (self.records.keeper(), self.models());
+        let (keeper, settings) = (self.runs.records.keeper(), self.models());
         keeper.ask(move |ledger| read(ledger, &settings, &request)).await
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Preferences {
     dir: PathBuf,
     settings: Mutex<Settings>,
     recents: Mutex<Vec<Opened>>,
+    /// Held while the file of model settings is changed.
+    pub(crate) writing: Mutex<()>,
 }
 
 fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
@@ -126,6 +128,7 @@ impl Preferences {
             dir: dir.to_path_buf(),
             settings: Mutex::new(read_settings(dir)),
             recents: Mutex::new(read(&dir.join("recents.json"))),
+            writing: Mutex::default(),
         }
     }
 

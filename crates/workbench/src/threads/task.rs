@@ -149,7 +149,7 @@ impl Workbench {
         let writes = self.saver().writes_of(address).await?;
         let (thread_id, task_id) = (request.thread_id.clone(), request.task_id.clone());
         // After what was handed in before.
-        let keeper = self.records.keeper();
+        let keeper = self.runs.records.keeper();
         let (kept, work) = keeper
             .ask(move |ledger| {
                 let at = &request.checkpoint_id;

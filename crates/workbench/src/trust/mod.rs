@@ -202,11 +202,11 @@ pub(crate) fn wants<'a>(
 impl Workbench {
     /// Builds the environment of a graph in this folder.
     pub(crate) fn environment(&self, folder: Option<PathBuf>) -> Environment {
-        let secrets = self.secrets.clone();
+        let secrets = self.keys.named.keychain().clone();
         Environment::new(folder)
             .with_variables(self.variables())
-            .with_secrets(self.named_secrets.lookup())
-            .with_logins(self.logins.clone())
+            .with_secrets(self.keys.named.lookup())
+            .with_logins(self.keys.logins.clone())
             .with_models(self.models())
             .with_keychain(Arc::new(move |connection| {
                 crate::models::connections::key_of(&*secrets, connection)

@@ -125,7 +125,7 @@ fn program_of(path: &str) -> Option<String> {
 impl Workbench {
     /// Returns the program whose threads are in use.
     pub(crate) fn attached(&self) -> Option<Arc<Attachment>> {
-        self.seen.attached.lock().clone()
+        self.documents.seen.attached.lock().clone()
     }
 
     /// Finds a program and its interpreter.
@@ -169,7 +169,7 @@ impl Workbench {
     /// Attaches the program that somebody asked for as for a graph; `None` where it is none. One that is attached is started
     /// again, from its files as they are now.
     pub(super) async fn open_program(self: &Arc<Self>, path: &str) -> Result<Option<GraphView>, Problem> {
-        let _one_at_a_time = self.seen.attaching.lock().await;
+        let _one_at_a_time = self.documents.seen.attaching.lock().await;
         let (this, of) = (self.clone(), path.to_owned());
         let found = blocking(move || match program_of(&of) {
             Some(named) => this.find_program(&named).map(Some),
@@ -190,7 +190,7 @@ impl Workbench {
         if let Some(attachment) = self.attached() {
             self.preferences.opened(Path::new(&attachment.named), &name);
         }
-        self.file_watch.wake();
+        self.documents.watch.wake();
         self.hub.publish(AppEvent::Storage);
         Ok(Some(view))
     }
@@ -242,7 +242,7 @@ impl Workbench {
         let before = {
             // Nothing begins between the look at the runs and the change.
             let _idle = (self.runs.idle()).ok_or_else(|| busy(text!("The program is running a thread.")))?;
-            self.seen.attach(attachment)
+            self.documents.seen.attach(attachment)
         };
         if let Some(before) = before.and_then(Arc::into_inner) {
             before.program.close().await;

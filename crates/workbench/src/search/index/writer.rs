@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use superstep::Checkpointer;
 use superstep::checkpoint::{ThreadPlace, ThreadQuery, ThreadSummary};
 use superstep_storage::Backend;
-use tokio_util::sync::CancellationToken;
 
 use super::super::Directory;
 use super::super::texts;
@@ -42,7 +41,6 @@ const LISTED: usize = 500;
 /// Requests to the writer of the index.
 #[derive(Debug, Default)]
 pub(crate) struct Indexing {
-    stop: CancellationToken,
     /// Something was removed: all threads are to be compared.
     removed: AtomicBool,
 }
@@ -52,15 +50,11 @@ impl Indexing {
     pub(crate) fn note_removed(&self) {
         self.removed.store(true, Ordering::Relaxed);
     }
-
-    pub(crate) fn stop(&self) {
-        self.stop.cancel();
-    }
 }
 
 /// Writes for as long as the workbench is there.
 pub(crate) fn watch(workbench: &Arc<Workbench>) {
-    let (weak, stop) = (Arc::downgrade(workbench), workbench.indexing.stop.clone());
+    let (weak, stop) = (Arc::downgrade(workbench), workbench.jobs.ending.clone());
     tokio::spawn(async move {
         let mut writer: Option<Writer> = None;
         let mut wait = LOOK_EVERY;
