@@ -609,13 +609,16 @@ fn what_is_answered_here_is_in_the_history() {
     user.expect(3, &["run", &path, "--thread", "a", "--input", "{}"]);
     let state = user.expect(0, &["state", "a", "--json"]).json();
     let questions = state["interrupts"].as_array().unwrap();
-    let pay = questions
-        .iter()
-        .find(|asked| asked["value"].to_string().contains("pay"))
-        .unwrap();
-    let answers = json!({pay["id"].as_str().unwrap(): {"amount": 40}}).to_string();
+    let id_of = |word: &str| {
+        let asked = questions
+            .iter()
+            .find(|asked| asked["value"].to_string().contains(word));
+        asked.unwrap()["id"].as_str().unwrap().to_owned()
+    };
+    let answers = json!({id_of("pay"): "forty"}).to_string();
     user.expect(3, &["resume", "a", "--answers", &answers, "--as", "Ada"]);
-    user.expect(0, &["resume", "a", "--text", "yes"]);
+    let answers = json!({id_of("tell"): "yes"}).to_string();
+    user.expect(0, &["resume", "a", "--answers", &answers]);
     let history = user.expect(0, &["threads", "history", "--json"]).json();
     let told = |one: &Json| {
         let field = |name: &str| one[name].clone();
@@ -633,7 +636,7 @@ fn what_is_answered_here_is_in_the_history() {
         history,
         [
             json!(["a", "t", "tell?", "yes", null, "given"]),
-            json!(["a", "p", "pay?", {"amount": 40}, "Ada", "given"]),
+            json!(["a", "p", "pay?", "forty", "Ada", "given"]),
         ],
         "the newest first"
     );
