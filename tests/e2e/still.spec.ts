@@ -137,4 +137,10 @@ test("a new thread shows where it stopped, not the form that it began with", asy
     await expect(app.id("run-form")).toHaveCount(0);
     await expect(app.id("stop-reason")).toContainText("increment");
   }
+  // Nor does the form stay for a thread that is chosen in its place.
+  await app.id("thread-new").click();
+  await expect(app.id("run-form")).toBeVisible();
+  await app.id("thread").last().click();
+  await expect(app.id("stop-reason")).toContainText("increment");
+  await expect(app.id("run-form")).toHaveCount(0);
 });

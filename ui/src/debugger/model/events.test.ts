@@ -109,6 +109,39 @@ describe("receiving events", () => {
     expect(shown()).toEqual(["a done", "c asking", "d running"]);
   });
 
+  /** The list is read again soon after an event of a thread that it did not have. */
+  const isReadAgain = (times: number) =>
+    vi.waitFor(() => expect(calls.filter(({ command }) => command === "thread.list").length).toBe(times));
+
+  it("has a thread in the list as soon as it has begun, also while the list is read", async () => {
+    useSession.setState({ graphKey: "/graphs/one.json" });
+    const { answer, give } = isOnItsWay();
+    useRuns.setState({ threadsState: "ready" });
+    answers.set("thread.list", () => answer);
+    const loading = loadThreads();
+    const began = (threadId: string, graphPath: string) =>
+      thread(threadId, { graphPath, status: "running", updatedAt: "2026-01-02T00:00:00Z" });
+    receive([
+      { type: "thread", thread: began("new", "/graphs/one.json") },
+      { type: "thread", thread: began("other", "/graphs/two.json") },
+    ]);
+    expect(store().order).toEqual(["new", "c", "b", "a"]);
+    expect(store().total).toBe(4);
+    give({ threads: [row("a"), row("b"), row("c")], total: 3 });
+    await loading;
+    expect(store().order).toEqual(["new", "c", "b", "a"]);
+    await isReadAgain(2);
+  });
+
+  it("leaves to the workbench which threads a filter has", async () => {
+    useSession.setState({ graphKey: "/graphs/one.json" });
+    useRuns.setState({ threadsState: "ready", filter: { ...store().filter, status: "failed" } });
+    answers.set("thread.list", () => ({ threads: [], total: 0 }));
+    receive([{ type: "thread", thread: thread("new", { graphPath: "/graphs/one.json" }) }]);
+    expect(store().order).toEqual([]);
+    await isReadAgain(1);
+  });
+
   it("wins over what a saved search has found meanwhile", async () => {
     const { answer, give } = isOnItsWay();
     const found = [row("d"), row("c", "asking"), row("b"), row("a")];

@@ -60,6 +60,11 @@ export function receive(events: readonly AppEvent[]): void {
           resort = true;
         } else {
           unknown.add(event.thread.threadId);
+          // One that has just begun is the newest of its list, which is read again behind it.
+          if (isListed(event.thread)) {
+            threads = new Map(threads).set(event.thread.threadId, event.thread);
+            resort = true;
+          }
           if (event.thread.threadId === useSession.getState().cursor.threadId)
             set({ selected: event.thread });
         }
@@ -111,6 +116,21 @@ export function receive(events: readonly AppEvent[]): void {
   else if (unknown.size > 0) reloadThreadsSoon();
   if (elsewhere || settings) useChanges.setState(({ n }) => ({ n: n + 1 }));
   if (settings) void rpc("app.info", {}).then(useSession.getState().setAppInfo, () => {});
+}
+
+/** Does a thread that the list does not have yet belong to it? Which ones a filter leaves, the workbench knows. */
+function isListed({ threadId, graphPath }: ThreadView): boolean {
+  const { filter, threadsState } = get();
+  const { search, status, labels, found } = filter;
+  const { graphKey, cursor } = useSession.getState();
+  return (
+    threadsState === "ready" &&
+    search === "" &&
+    status === null &&
+    labels === null &&
+    found === null &&
+    (threadId === cursor.threadId || (graphPath !== undefined && graphPath === graphKey))
+  );
 }
 
 /** Counts what other programs changed: who shows what no event brings asks again. */

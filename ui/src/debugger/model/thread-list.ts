@@ -79,8 +79,8 @@ export async function loadThreads(more = false): Promise<void> {
 }
 
 /**
- * The rows that were read, but for those that an event has changed or removed since they were asked for, when it was `before`:
- * what it said may be newer, and no other event would say it again.
+ * The rows that were read, but for those that an event has changed, removed or added since they were asked for, when it was
+ * `before`: what it said may be newer, and no other event would say it again.
  */
 function withEvents(
   read: readonly ThreadView[],
@@ -93,6 +93,7 @@ function withEvents(
     if (known === before.get(thread.threadId)) rows.set(thread.threadId, thread);
     else if (known) rows.set(thread.threadId, known);
   }
+  for (const [id, thread] of now) if (!before.has(id) && !rows.has(id)) rows.set(id, thread);
   return rows;
 }
 

@@ -20,17 +20,20 @@ export function newThread(): void {
   showRunForm();
 }
 
-/** Whether the right panel shows the run form although a thread is selected. */
+/**
+ * Whether the right panel shows the run form although a thread is selected. It is opened for what is selected then: of a thread
+ * that is selected or begun after that, the panel shows how it stands.
+ */
 const formListeners = new Set<() => void>();
-let formOpen = false;
+let openedFor: string | null | undefined;
 export const runForm = {
-  isOpen: () => formOpen,
+  isOpen: () => openedFor !== undefined && openedFor === useSession.getState().cursor.threadId,
   subscribe: (listener: () => void) => {
     formListeners.add(listener);
     return () => formListeners.delete(listener);
   },
-  open: () => setForm(true),
-  close: () => setForm(false),
+  open: () => setForm(useSession.getState().cursor.threadId),
+  close: () => setForm(undefined),
   /** How often this graph was to run with nothing in the form since something was typed; the form says what is missing. */
   missing: () => (missing.graph === graphKey() ? missing.times : 0),
   /** It was to run with nothing in the form. */
@@ -44,9 +47,9 @@ function setMissing(times: number): void {
   missing = { graph: graphKey(), times };
   notifyFormChange();
 }
-function setForm(open: boolean): void {
-  if (formOpen === open) return;
-  formOpen = open;
+function setForm(next: string | null | undefined): void {
+  if (openedFor === next) return;
+  openedFor = next;
   notifyFormChange();
 }
 function notifyFormChange(): void {
