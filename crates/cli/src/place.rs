@@ -25,6 +25,16 @@ pub(crate) fn data_dir() -> Result<PathBuf, Fault> {
     })
 }
 
+/// Makes the data folder, unless it is there. Who only reads makes none.
+fn make(dir: &Path) -> Result<(), Fault> {
+    superstep_workbench::make_data_dir(dir).map_err(|error| {
+        Fault::failed(format!(
+            "The data folder {} cannot be made: {error}. Set SUPERSTEP_DATA to another folder, or use --db.",
+            dir.display()
+        ))
+    })
+}
+
 /// The opened database and how to name it in a command.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -73,6 +83,9 @@ impl Store {
     /// Opens the storage in this program.
     pub(crate) async fn open_here(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
+        if db.url().is_none() {
+            make(&data_dir()?)?;
+        }
         Self::at(&url, option).await?.refuse_foreign()
     }
 
@@ -153,12 +166,6 @@ impl Store {
             (None, Some(url)) => (superstep_storage::recognized(&url), String::new()),
             (None, None) => {
                 let dir = data_dir()?;
-                superstep_workbench::make_data_dir(&dir).map_err(|error| {
-                    Fault::failed(format!(
-                        "The data folder {} cannot be made: {error}. Set SUPERSTEP_DATA to another folder, or use --db.",
-                        dir.display()
-                    ))
-                })?;
                 // What was chosen in the app counts here too: a thread is found in both.
                 let url = superstep_workbench::database_url(&dir)?;
                 (url, String::new())

@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 pub use backend::{Backend, Location, path_of, recognized};
 use base::{OpenMode, Stores};
-pub use base::{Synchronous, shown};
+pub use base::{Synchronous, may_be_written, open_to_read, refusal_to_write, shown};
 pub use file::{FileOptions, FileSaver, FileStore};
 pub use langgraph::{AesKey, CLASS, KEY_VARIABLE as LANGGRAPH_KEY, LanggraphSaver, ReadCounts, in_a_line};
 #[cfg(feature = "postgres")]

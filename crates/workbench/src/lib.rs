@@ -221,7 +221,7 @@ impl Workbench {
         let memory = store_config(&data_dir, &keys.named);
         let database = storage::database::Database::open(&data_dir, options.storage, memory).await?;
         let workbench = base::blocking(move || {
-            let ledger = Arc::new(ledger::Ledger::open(&data_dir.join("workbench.db"))?);
+            let ledger = Arc::new(ledger::Ledger::open(&ledger::Ledger::of(&data_dir))?);
             let workbench = Workbench {
                 instance: Instance::enter(&data_dir)
                     .map(Arc::new)

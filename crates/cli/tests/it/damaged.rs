@@ -11,31 +11,7 @@ fn within(user: &User, seconds: u32, args: &[&str]) -> Done {
 
 /// Runs a command within a limit of the system.
 fn limited(user: &User, limit: &str, args: &[&str]) -> Done {
-    let program = user.command(&[]).get_program().to_owned();
-    let mut command = user.command(&[]);
-    let environment: Vec<_> = command
-        .get_envs()
-        .map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned)))
-        .collect();
-    command = std::process::Command::new("sh");
-    command
-        .args(["-c", &format!("{limit}; exec \"$0\" \"$@\"")])
-        .arg(program)
-        .args(args)
-        .current_dir(user.dir.path())
-        .stdin(std::process::Stdio::null());
-    for (name, value) in environment {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let output = command.output().unwrap();
-    Done {
-        code: output.status.code().unwrap_or(-1),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    user.through(&["sh", "-c", &format!("{limit}; exec \"$0\" \"$@\"")], args)
 }
 
 /// Exports the thread and gives its lines.

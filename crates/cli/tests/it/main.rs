@@ -22,6 +22,8 @@ mod langgraph;
 #[cfg(target_os = "linux")]
 mod outlive;
 mod preview;
+#[cfg(target_os = "linux")]
+mod read_only;
 mod records;
 mod run;
 mod search;
@@ -81,12 +83,26 @@ impl User {
     }
 
     fn call(&self, args: &[&str]) -> Done {
-        let output = self.command(args).output().unwrap();
-        Done {
-            code: output.status.code().unwrap_or(-1),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
+        done(&mut self.command(args))
+    }
+
+    /// Calls with a command in front of the program, which starts it: `"$0" "$@"` of a shell's script.
+    fn through(&self, around: &[&str], args: &[&str]) -> Done {
+        let own = self.command(args);
+        let mut command = Command::new(around[0]);
+        command
+            .args(&around[1..])
+            .arg(own.get_program())
+            .args(own.get_args())
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null());
+        for (name, value) in own.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
         }
+        done(&mut command)
     }
 
     /// Calls and insists on the exit code.
@@ -106,6 +122,15 @@ impl User {
         let path = self.dir.path().join(name);
         std::fs::write(&path, serde_json::to_string_pretty(graph).unwrap()).unwrap();
         path.to_str().unwrap().to_owned()
+    }
+}
+
+fn done(command: &mut Command) -> Done {
+    let output = command.output().unwrap();
+    Done {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
     }
 }
 

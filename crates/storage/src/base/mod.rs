@@ -10,6 +10,7 @@ pub(crate) mod handles;
 mod opening;
 pub(crate) mod presence;
 pub(crate) mod quarantine;
+pub(crate) mod unwritable;
 
 pub(crate) use address::Address;
 pub use address::{Synchronous, shown};
@@ -17,3 +18,4 @@ pub(crate) use blocking::blocking;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 pub(crate) use execution::Execution;
 pub(crate) use opening::{OPENING, Open, OpenMode, Opened, Stores};
+pub use unwritable::{may_be_written, open_to_read, refusal_to_write};

@@ -10,6 +10,7 @@ use superstep::ThreadId;
 use superstep::checkpoint::StorageError;
 
 use crate::base::handles::{MORE_HANDLES, is_lack_of_handles};
+use crate::base::unwritable::{is_refusal, remedy_of_refusal};
 
 /// Highest layout of the folder that this release knows: since the second, long lines are compressed; since the
 /// third, questions can be withdrawn.
@@ -316,16 +317,16 @@ fn in_use(path: &Path) -> StorageError {
     }
 }
 
-fn is_refusal(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
-    )
-}
-
 /// Converts the system's error, and adds what to do about it.
 pub(super) fn failed(what: &str, path: &Path, error: &io::Error) -> StorageError {
     let remedy = match error.kind() {
+        _ if is_refusal(error) => {
+            return StorageError::Backend {
+                what: format!("{what} {}", path.display()),
+                cause: error.to_string(),
+                remedy: remedy_of_refusal(error, "the folder and its files", "another folder"),
+            };
+        }
         _ if is_lack_of_handles(error) => MORE_HANDLES,
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "Free some disk space and try again; what was stored before is untouched"
@@ -333,9 +334,6 @@ pub(super) fn failed(what: &str, path: &Path, error: &io::Error) -> StorageError
         io::ErrorKind::FileTooLarge => {
             "Let the program write larger files (`ulimit -f`), or choose a folder on a disk that takes them, and try again; \
              what was stored before is untouched"
-        }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "Make the folder and its files writable, or choose another folder; it can still be read"
         }
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
             "Check that the folder is where it was and may be read and written"

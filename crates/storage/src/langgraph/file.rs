@@ -12,8 +12,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, ToSql, params};
 use superstep::checkpoint::StorageError;
 
+use crate::base::unwritable::{beside, unchanging};
+
 use super::rows::{CheckpointRow, Fault, ItemRow, MAX_ROW, Meter, RowReader, Wanted, WriteRow, too_large};
-use crate::sqlite::{beside, unchanging};
 
 /// Idle connections that are kept.
 const MAX_IDLE: usize = 4;

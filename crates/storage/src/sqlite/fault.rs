@@ -6,6 +6,7 @@ use rusqlite::ErrorCode;
 use superstep::checkpoint::StorageError;
 
 use super::schema::OPENING;
+use crate::base::unwritable::{is_refusal, refusal_to_write, remedy_of_refusal};
 
 /// A failure inside this module: SQLite's own, or one that is already worded.
 #[derive(Debug)]
@@ -46,13 +47,7 @@ impl SqliteFault {
 
     /// Returns whether the system does not allow writing the file, or others beside it.
     pub(super) fn is_refusal(&self) -> bool {
-        let SqliteFault::Sql(error) = self else {
-            return false;
-        };
-        matches!(
-            error.sqlite_error_code(),
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen)
-        )
+        matches!(self, SqliteFault::Sql(error) if is_refused(error))
     }
 
     /// Converts the fault into the error for the caller; `what` says what was being done, `path` on which file.
@@ -75,12 +70,39 @@ impl SqliteFault {
 
 /// Creates the error that refuses a change to a file that may only be read.
 pub(super) fn only_read(path: &Path) -> StorageError {
-    StorageError::Backend {
-        what: format!("writing to {}", path.display()),
-        cause: "the file or its folder may not be written".to_owned(),
-        remedy: "Make both writable and open it again, or choose another file; this one can be read"
-            .to_owned(),
+    let what = format!("writing to {}", path.display());
+    match refused(&what, path) {
+        Some(refused) => refused,
+        // It may be written by now.
+        None => StorageError::Backend {
+            what,
+            cause: "the file or its folder could not be written when it was opened".to_owned(),
+            remedy: "Open it again: both are writable now".to_owned(),
+        },
     }
+}
+
+/// Returns the error in the system's words where the system keeps the file, or others beside it, from being written: SQLite
+/// says only that it could not.
+fn refused(what: &str, path: &Path) -> Option<StorageError> {
+    let error = refusal_to_write(path).filter(is_refusal)?;
+    Some(StorageError::Backend {
+        what: what.to_owned(),
+        cause: error.to_string(),
+        remedy: remedy_of_refusal(
+            &error,
+            &format!("{} and its folder", path.display()),
+            "another file",
+        ),
+    })
+}
+
+/// Returns whether SQLite could not write, or open what it would write.
+fn is_refused(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen)
+    )
 }
 
 /// Returns whether a page of the file is damaged.
@@ -103,6 +125,12 @@ fn worded(error: &rusqlite::Error, what: &str, path: &Path) -> StorageError {
             place: format!("A record met while {what}"),
             cause: error.to_string(),
         };
+    }
+    let what_where = format!("{what} ({file})");
+    if is_refused(error)
+        && let Some(refused) = refused(&what_where, path)
+    {
+        return refused;
     }
     let remedy = match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "Free some disk space and try again; what was stored before is untouched".to_owned(),
@@ -137,7 +165,7 @@ fn worded(error: &rusqlite::Error, what: &str, path: &Path) -> StorageError {
         _ => "Try again; if it stays, report it with this message".to_owned(),
     };
     StorageError::Backend {
-        what: format!("{what} ({file})"),
+        what: what_where,
         cause: error.to_string(),
         remedy,
     }

@@ -46,7 +46,6 @@ use reader::View;
 use writer::{Done, Job, Outcome, claims};
 
 pub(crate) use opening::open;
-pub(crate) use schema::{beside, unchanging};
 pub use store::SqliteStore;
 
 /// Heads that are read where they are asked for.

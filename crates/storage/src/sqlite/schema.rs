@@ -3,10 +3,7 @@
 //! `application_id` says that the file is ours, `user_version` is the schema. Migrations are numbered SQL files,
 //! applied in one transaction each; a released file is never edited.
 
-use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -15,6 +12,7 @@ use superstep::checkpoint::StorageError;
 use super::fault::SqliteFault;
 use super::{SqliteOptions, Synchronous, waiting};
 use crate::base::handles::{MORE_HANDLES, lack_of_handles};
+use crate::base::unwritable::{log_of, may_be_written, open_to_read};
 
 /// "SStp" in ASCII.
 const APPLICATION_ID: i64 = 0x5353_7470;
@@ -80,17 +78,6 @@ pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Option<Connect
     }
 }
 
-/// Checks whether the file may be written before SQLite does, which would leave files beside one that it can only read.
-fn may_be_written(path: &Path) -> bool {
-    let opened = OpenOptions::new().read(true).write(true).open(path);
-    !opened.is_err_and(|error| {
-        matches!(
-            error.kind(),
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
-        )
-    })
-}
-
 fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, SqliteFault> {
     let mut conn = Connection::open_with_flags(
         path,
@@ -115,15 +102,9 @@ fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, Sqlite
     Ok(conn)
 }
 
-/// Opens a connection to a file that may only be read. Where nobody has it open, it is opened as one that does not
-/// change: it asks for no files beside it then.
+/// Opens a connection to a file that may only be read.
 pub(super) fn open_only_reader(path: &Path, options: SqliteOptions) -> Result<Connection, SqliteFault> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let has_log = log_of(path).metadata().is_ok_and(|log| log.len() > 0);
-    let conn = match has_log || beside(path, "-shm").exists() {
-        true => Connection::open_with_flags(path, flags)?,
-        false => Connection::open_with_flags(unchanging(path), flags | OpenFlags::SQLITE_OPEN_URI)?,
-    };
+    let conn = open_to_read(path)?;
     conn.busy_timeout(options.busy_timeout)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     keep_statements(&conn)?;
@@ -138,36 +119,6 @@ fn keep_statements(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_prepared_statement_cache_capacity(64);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
-}
-
-pub(super) fn log_of(path: &Path) -> PathBuf {
-    beside(path, "-wal")
-}
-
-/// Returns the path of a file that SQLite keeps beside a database.
-pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
-
-/// Returns the URI of a file that does not change while it is open.
-pub(crate) fn unchanging(path: &Path) -> String {
-    let mut uri = "file:".to_owned();
-    let text = path.to_string_lossy();
-    let text = if cfg!(windows) {
-        format!("/{}", text.replace('\\', "/"))
-    } else {
-        text.into_owned()
-    };
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => uri.push(char::from(byte)),
-            // Writing to a string cannot fail.
-            other => drop(write!(uri, "%{other:02X}")),
-        }
-    }
-    uri + "?immutable=1"
 }
 
 /// Opens a connection that only reads; the writer has been opened before, so the schema is known to be good.

@@ -46,10 +46,10 @@ use super::columns::{IdColumn, id_column, time_column};
 use super::fault::{SqliteFault, is_corrupt};
 use super::parts::{self, CHECKPOINT_BYTES, PartStore, ROW_BYTES};
 use super::reader::{Memo, Metas, Names, SqliteState, View, refs_of_writes};
-use super::schema::log_of;
 use super::slot::{Link, Shape, SqliteSlot};
 use super::step_index::{self, Tail};
 use super::waiting;
+use crate::base::unwritable::log_of;
 use tasks::Written;
 
 /// Map for the lookups of every commit.

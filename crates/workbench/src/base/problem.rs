@@ -57,8 +57,13 @@ impl Problem {
         use std::io::ErrorKind as Kind;
         let remedy = match error.kind() {
             Kind::NotFound => text!("Check the path; the file or folder may have been moved or deleted."),
-            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
+            Kind::PermissionDenied => {
                 text!("Choose a place that you may write to, or change the permissions.")
+            }
+            Kind::ReadOnlyFilesystem => {
+                text!(
+                    "The disk is read-only: choose a place on a disk that is writable, or make this one writable."
+                )
             }
             Kind::StorageFull | Kind::QuotaExceeded => {
                 text!(
@@ -311,7 +316,7 @@ mod tests {
         for (kind, code, remedy) in [
             (Kind::NotFound, "not-found", "Check the path"),
             (Kind::PermissionDenied, "file-error", "may write to"),
-            (Kind::ReadOnlyFilesystem, "file-error", "may write to"),
+            (Kind::ReadOnlyFilesystem, "file-error", "is read-only"),
             (Kind::StorageFull, "disk-full", "free some space"),
             (Kind::QuotaExceeded, "disk-full", "free some space"),
             (Kind::IsADirectory, "file-error", "not a folder"),

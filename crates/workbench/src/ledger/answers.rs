@@ -124,15 +124,9 @@ pub(crate) fn not_taken() -> Problem {
     .remedy(text!("The question waits still: answer it again."))
 }
 
-/// Opens the ledger of a data folder that has one: for hosts without the app.
-fn existing(data_dir: &Path) -> Result<Option<Ledger>, Problem> {
-    let path = data_dir.join("workbench.db");
-    path.exists().then(|| Ledger::open(&path)).transpose()
-}
-
 /// Returns what people answered in the programs of a data folder, of every database: the newest first, at most `limit`.
 pub fn past_answers(data_dir: &Path, which: &ListAnswers, limit: usize) -> Result<Vec<AnswerView>, Problem> {
-    let Some(ledger) = existing(data_dir)? else {
+    let Some(ledger) = Ledger::existing(data_dir)? else {
         return Ok(Vec::new());
     };
     let words = which.words.as_deref().unwrap_or_default();
@@ -144,7 +138,7 @@ pub fn past_answers(data_dir: &Path, which: &ListAnswers, limit: usize) -> Resul
 /// Checks the chain of what people answered in the programs of a data folder; `noted` is the hash of an entry that was
 /// written down elsewhere.
 pub fn verify_answers(data_dir: &Path, noted: Option<&str>) -> Result<AnswersVerified, Problem> {
-    match existing(data_dir)? {
+    match Ledger::existing(data_dir)? {
         Some(ledger) => ledger.verify_answers(noted),
         None => Ok(AnswersVerified {
             entries: 0,

@@ -16,8 +16,9 @@ mod spans;
 mod threads;
 mod what_ifs;
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use parking_lot::{Mutex, MutexGuard};
 use rusqlite::Connection;
@@ -250,33 +251,57 @@ fn list(ids: &[&str]) -> String {
 /// Returns the checkpoints that were bookmarked in the app of a data folder, by thread: for hosts that remove
 /// checkpoints without the app.
 pub fn bookmarks(data_dir: &Path) -> Result<HashMap<String, HashSet<String>>, Problem> {
-    let path = data_dir.join("workbench.db");
-    if !path.exists() {
+    let Some(ledger) = Ledger::existing(data_dir)? else {
         return Ok(HashMap::new());
-    }
-    let marked = Ledger::open(&path)?.bookmarks(None)?;
+    };
+    let marked = ledger.bookmarks(None)?;
     let checkpoints =
         |(thread, marked): (String, HashMap<String, Bookmark>)| (thread, marked.into_keys().collect());
     Ok(marked.into_iter().map(checkpoints).collect())
 }
 
 impl Ledger {
+    /// Opens the ledger at a path, which is made when it is not there.
     pub(crate) fn open(path: &Path) -> Result<Self, Problem> {
-        Self::prepare(path).map_err(|error| match error {
-            Opening::Newer(found) => Problem::new(
-                "newer-version",
-                text!(
-                    "{path} has schema {found}; this release reads up to {supported}.",
-                    path = path.display().to_string(),
-                    found,
-                    supported = MIGRATIONS.len()
-                ),
-            )
-            .remedy(text!(
-                "Install a newer release, or start with another data folder."
-            )),
-            Opening::Sqlite(error) => error.into(),
-        })
+        Self::prepare(path).map_err(|error| error.of(path))
+    }
+
+    /// Opens the ledger of a data folder that has one, for programs that only read it: also where nothing may be written.
+    pub(crate) fn existing(data_dir: &Path) -> Result<Option<Self>, Problem> {
+        let path = Self::of(data_dir);
+        if !path.exists() {
+            return Ok(None);
+        }
+        // Asked first: SQLite tries for seconds to make the files beside one that it cannot write.
+        let opened = match superstep_storage::may_be_written(&path) {
+            false => Self::read(&path),
+            true => Self::prepare(&path).or_else(|error| match error {
+                Opening::Sqlite(_) if superstep_storage::refusal_to_write(&path).is_some() => {
+                    Self::read(&path)
+                }
+                other => Err(other),
+            }),
+        };
+        opened.map(Some).map_err(|error| error.of(&path))
+    }
+
+    /// Returns the path of the ledger of a data folder.
+    pub(crate) fn of(data_dir: &Path) -> PathBuf {
+        data_dir.join("workbench.db")
+    }
+
+    /// Opens a file that may only be read.
+    fn read(path: &Path) -> Result<Self, Opening> {
+        let connection = superstep_storage::open_to_read(path)?;
+        connection.busy_timeout(BUSY_WITHIN)?;
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        match version.cmp(&(MIGRATIONS.len() as i64)) {
+            Ordering::Less => Err(Opening::Older),
+            Ordering::Greater => Err(Opening::Newer(version)),
+            Ordering::Equal => Ok(Self {
+                connection: Mutex::new(connection),
+            }),
+        }
     }
 
     fn prepare(path: &Path) -> Result<Self, Opening> {
@@ -345,6 +370,44 @@ impl Ledger {
 enum Opening {
     Sqlite(rusqlite::Error),
     Newer(i64),
+    /// The schema is an older one, and may not be brought up to date.
+    Older,
+}
+
+impl Opening {
+    /// Converts the failure into the problem with the file at a path.
+    fn of(self, path: &Path) -> Problem {
+        let place = path.display().to_string();
+        match self {
+            Opening::Newer(found) => Problem::new(
+                "newer-version",
+                text!(
+                    "{path} has schema {found}; this release reads up to {supported}.",
+                    path = place,
+                    found,
+                    supported = MIGRATIONS.len()
+                ),
+            )
+            .remedy(text!(
+                "Install a newer release, or start with another data folder."
+            )),
+            Opening::Older => Problem::new(
+                "file-error",
+                text!(
+                    "{path} was written by an older release, and may not be written to bring it up to date.",
+                    path = place
+                ),
+            )
+            .remedy(text!(
+                "Copy the data folder to a place that may be written, and name the copy with SUPERSTEP_DATA."
+            )),
+            // SQLite says only that it could not open the file.
+            Opening::Sqlite(error) => match superstep_storage::refusal_to_write(path) {
+                Some(refused) => Problem::file(text!("write"), path, &refused),
+                None => error.into(),
+            },
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Opening {
@@ -373,6 +436,31 @@ mod tests {
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .unwrap();
         assert_eq!(version, 99);
+    }
+
+    #[test]
+    fn a_ledger_that_may_only_be_read_is_read_unless_it_is_an_older_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = Ledger::of(dir.path());
+        Ledger::open(&path)
+            .unwrap()
+            .moved("draft-1", "/graphs/a.json")
+            .unwrap();
+        let read = Ledger::read(&path).unwrap();
+        assert_eq!(read.followed("draft-1").unwrap(), "/graphs/a.json");
+        assert!(read.moved("draft-2", "/graphs/b.json").is_err());
+        drop(read);
+        Connection::open(&path)
+            .unwrap()
+            .pragma_update(None, "user_version", 3)
+            .unwrap();
+        let older = Ledger::read(&path).unwrap_err().of(&path);
+        assert!(older.message.contains("an older release"), "{older:?}");
+        assert!(
+            older
+                .remedy
+                .is_some_and(|remedy| remedy.contains("SUPERSTEP_DATA"))
+        );
     }
 
     #[test]

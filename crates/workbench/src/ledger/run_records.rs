@@ -160,10 +160,9 @@ impl Ledger {
 
 /// Reads the records that the data folder has of a thread, for a host that writes its file without the app.
 pub fn run_records(data_dir: &Path, thread_id: &str) -> Result<Object, Problem> {
-    let path = data_dir.join("workbench.db");
-    let carried = match path.exists() {
-        true => Ledger::open(&path)?.carried(thread_id)?,
-        false => Carried::default(),
+    let carried = match Ledger::existing(data_dir)? {
+        Some(ledger) => ledger.carried(thread_id)?,
+        None => Carried::default(),
     };
     if carried == Carried::default() {
         return Ok(Object::new());
@@ -174,7 +173,7 @@ pub fn run_records(data_dir: &Path, thread_id: &str) -> Result<Object, Problem> 
 
 /// Gives a thread the records that its file has of it, where the app has a data folder.
 pub fn take_run_records(data_dir: &Path, thread_id: &str, about: &Object) -> Result<(), Problem> {
-    let path = data_dir.join("workbench.db");
+    let path = Ledger::of(data_dir);
     match Carried::of(about).filter(|_| path.exists()) {
         Some(carried) => Ledger::open(&path)?.take_in(thread_id, &carried),
         None => Ok(()),

@@ -257,7 +257,7 @@ impl RunRecord {
         } = recorded;
         std::fs::create_dir_all(data_dir)?;
         let instance = Instance::enter(data_dir)?;
-        let path = data_dir.join("workbench.db");
+        let path = Ledger::of(data_dir);
         let keeper = Arc::new(BackgroundWriter::start(move || {
             Ledger::open(&path).map(Arc::new)
         })?);
@@ -465,7 +465,7 @@ pub(crate) fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
 
 /// Forgets what the ledger of a data folder has of threads that were deleted from the database at a place.
 pub fn forget_threads(data_dir: &Path, place: &str, thread_ids: &[&str]) -> Result<(), Problem> {
-    let path = data_dir.join("workbench.db");
+    let path = Ledger::of(data_dir);
     if !path.exists() {
         return Ok(());
     }

@@ -44,13 +44,12 @@ fn read(ledger: &Ledger, settings: &ModelSettings, request: &ReadTrace) -> Resul
 
 /// Reads what ran when on a thread from the data folder, for a host that has no workbench.
 pub fn trace(data_dir: &Path, request: &ReadTrace) -> Result<TraceView, Problem> {
-    let path = data_dir.join("workbench.db");
-    match path.exists() {
-        true => {
+    match Ledger::existing(data_dir)? {
+        Some(ledger) => {
             let settings = ModelSettings::load(&data_dir.join(ModelSettings::FILE));
-            read(&Ledger::open(&path)?, &settings, request)
+            read(&ledger, &settings, request)
         }
-        false => Ok(TraceView::default()),
+        None => Ok(TraceView::default()),
     }
 }
 

@@ -42,11 +42,8 @@ impl Folder {
         data_dir: Option<&Path>,
         graphs: impl Fn(&ThreadSummary) -> Option<Graph> + Send + Sync + 'static,
     ) -> Result<Self, Problem> {
-        let path = data_dir
-            .map(|dir| dir.join("workbench.db"))
-            .filter(|path| path.exists());
         Ok(Self {
-            ledger: path.map(|path| Ledger::open(&path)).transpose()?,
+            ledger: data_dir.map(Ledger::existing).transpose()?.flatten(),
             initial: Mutex::default(),
             graphs: Box::new(graphs),
         })

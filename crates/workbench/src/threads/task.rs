@@ -108,8 +108,7 @@ pub fn task_work(
     task: &str,
     writes: &[PendingWrite],
 ) -> Result<TaskWork, Problem> {
-    let path = data_dir.join("workbench.db");
-    let ledger = path.exists().then(|| Ledger::open(&path)).transpose()?;
+    let ledger = Ledger::existing(data_dir)?;
     TaskWork::read(ledger.as_ref(), thread, checkpoint, task, writes)
 }
 

@@ -305,16 +305,12 @@ impl Workbench {
 
 /// Keeps a grid in the ledger of a data folder, for programs without a workbench.
 pub fn kept_in(bench: Bench, data_dir: &std::path::Path) -> Result<Bench, Problem> {
-    let ledger = crate::ledger::Ledger::open(&data_dir.join("workbench.db"))?;
+    let ledger = crate::ledger::Ledger::open(&crate::ledger::Ledger::of(data_dir))?;
     Ok(bench.kept_in(Arc::new(ledger)))
 }
 
 /// Reads the run context that a data folder has of a thread.
 pub fn context_of(data_dir: &std::path::Path, thread: &ThreadId) -> Option<Value> {
-    let path = data_dir.join("workbench.db");
-    let ledger = path
-        .exists()
-        .then(|| crate::ledger::Ledger::open(&path).ok())
-        .flatten()?;
+    let ledger = crate::ledger::Ledger::existing(data_dir).ok().flatten()?;
     ledger.context(thread.as_str()).ok().flatten().map(Value::from)
 }

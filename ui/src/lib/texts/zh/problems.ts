@@ -808,6 +808,8 @@ export const problems: Readonly<Record<string, string>> = {
   "Check the path; the file or folder may have been moved or deleted.":
     "检查路径；文件或文件夹可能已移动或删除。",
   "Choose a place that you may write to, or change the permissions.": "选择有写入权限的位置，或修改权限。",
+  "The disk is read-only: choose a place on a disk that is writable, or make this one writable.":
+    "该磁盘是只读的：选择可写磁盘上的位置，或使该磁盘可写。",
   "The disk is full: free some space and try again. Nothing is lost while this stays open.":
     "磁盘已满：释放一些空间后重试。只要不关闭程序，就不会丢失任何内容。",
   "Choose a file, not a folder.": "选择文件，不是文件夹。",
@@ -996,6 +998,10 @@ export const problems: Readonly<Record<string, string>> = {
   "Set them again; that takes the place of what is stored.": "重新设置断点；这会取代已存储的内容。",
   "The thread that writes the ledger has ended.": "写入记录的线程已结束。",
   "Start the program again.": "重新启动程序。",
+  "{path} was written by an older release, and may not be written to bring it up to date.":
+    "{path} 由旧版本写入，且不可写，因此无法更新。",
+  "Copy the data folder to a place that may be written, and name the copy with SUPERSTEP_DATA.":
+    "将数据文件夹复制到可写的位置，并用 SUPERSTEP_DATA 指定该副本。",
   "{path} has schema {found}; this release reads up to {supported}.":
     "{path} 的版本是 {found}；此版本的程序最高能读取 {supported}。",
   "A what-if grid could not be written: {error}.": "假设分析表无法写入：{error}。",
