@@ -81,6 +81,42 @@ test("a run stops where a condition holds, says why, and goes on", async ({ app,
   await app.status("done");
 });
 
+test("a condition on a key that is not there says so while it is typed, and offers the one that was meant", async ({ app, page }) => {
+  await app.openGraph(desk);
+  await app.id("use-debug").click();
+  await app.id("breakpoint-add").click();
+  await page.getByRole("menuitem", { name: "When a condition becomes true…" }).click();
+  const dialog = app.id("breakpoint-dialog");
+  const condition = app.id("breakpoint-condition").locator(".cm-content, textarea, input").first();
+  await condition.click();
+  await page.keyboard.type("state.retires > 2");
+  const unknown = dialog.getByTestId("unknown-keys");
+  await expect(unknown).toContainText("The state has no key “retires”");
+  await app.picture("breakpoint-unknown-key", ["light", "dark"]);
+  await unknown.getByRole("button", { name: "Use “retries”" }).click();
+  await expect(condition).toHaveText("state.retries > 2");
+  await expect(unknown).toHaveCount(0);
+  // It is a warning: an earlier version of the graph may have had the key.
+  await condition.click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("state.nope > 3");
+  await expect(unknown).toContainText("nope");
+  await expect(unknown.getByRole("button")).toHaveCount(0);
+  await app.id("breakpoint-save").click();
+  await expect(dialog).toHaveCount(0);
+  await expect(app.id("breakpoint").getByTestId("unknown-keys"), "the list goes on saying so").toContainText("nope");
+
+  // The same for an expression that is watched.
+  await app.id("watch-add").click();
+  await app.id("watch-field").locator(".cm-content, textarea, input").first().click();
+  await page.keyboard.type("state.retires + 1");
+  await expect(app.id("watches").getByTestId("unknown-keys")).toContainText("retires");
+  await app.id("watches").getByRole("button", { name: "Use “retries”" }).click();
+  await page.keyboard.press("Enter");
+  await expect(app.id("watch")).toContainText("state.retries + 1");
+  await expect(app.id("watches").getByTestId("unknown-keys")).toHaveCount(0);
+});
+
 test("a run goes to a node and stops before it once, from the beginning and from the past", async ({ app, page }) => {
   await app.openGraph(desk);
   await app.id("use-debug").click();

@@ -2,6 +2,7 @@
 import { t } from "../lib/texts";
 import { CodeEditor, type CodeEditorProps } from "./CodeEditor";
 import type { KeyInfo } from "./code/jinja";
+import { UnknownKeys } from "./UnknownKeys";
 
 export interface ExpressionFieldProps extends Pick<
   CodeEditorProps,
@@ -22,6 +23,8 @@ export interface ExpressionFieldProps extends Pick<
   keys: readonly KeyInfo[];
   /** A problem to mark the field with; its text belongs to the Field around. */
   error?: string | undefined;
+  /** Nothing else says which keys are unknown: it is no part of the document, whose problems are shown around it. */
+  tellsUnknownKeys?: boolean;
 }
 
 export function ExpressionField({
@@ -30,9 +33,10 @@ export function ExpressionField({
   keys,
   error,
   placeholder,
+  tellsUnknownKeys = false,
   ...rest
 }: ExpressionFieldProps) {
-  return (
+  const editor = (
     <CodeEditor
       {...rest}
       mode="expression"
@@ -43,5 +47,12 @@ export function ExpressionField({
       invalid={error !== undefined && error !== ""}
       placeholder={placeholder ?? t("forms.code.expressionPlaceholder")}
     />
+  );
+  if (!tellsUnknownKeys) return editor;
+  return (
+    <div className="min-w-0 flex-1">
+      {editor}
+      <UnknownKeys text={value} keys={keys.map(({ name }) => name)} onChange={onChange} />
+    </div>
   );
 }

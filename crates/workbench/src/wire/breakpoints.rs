@@ -193,10 +193,6 @@ pub struct ReadBreakpoints {
 pub struct CheckBreakpoint {
     /// The breakpoint.
     pub point: Breakpoint,
-    /// The open graph that it is for: its condition and text may read only state keys that it declares.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub graph_id: Option<String>,
 }
 
 /// `breakpoints.change`: changes some breakpoints of a graph, and leaves the others as they are stored: another window may

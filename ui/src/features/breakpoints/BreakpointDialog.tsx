@@ -7,6 +7,7 @@ import { NumberField } from "../../components/NumberField";
 import { Select } from "../../components/Select";
 import { Switch } from "../../components/Switch";
 import { TextField } from "../../components/TextField";
+import { UnknownKeys } from "../../components/UnknownKeys";
 import { editBreakpoint, useBreakpointDialog } from "../../debugger/run/breakpoint-dialog";
 import { placeText } from "../../debugger/run/breakpoint-text";
 import { setBreakpoint } from "../../debugger/run/breakpoints";
@@ -17,7 +18,6 @@ import { rpc } from "../../ipc/client";
 import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { useSession } from "../../state/session";
 import { asProblem } from "../../debugger/parts/problem";
 
 export function BreakpointDialog() {
@@ -75,6 +75,8 @@ function Form({ point: given }: { point: Breakpoint }) {
     { value: "*", label: t("breakpoints.anyNode") },
     ...nodes.map((node) => ({ value: node, label: node })),
   ];
+  // A nested graph has keys of its own.
+  const isOfThisGraph = text(point.within ?? "") === undefined;
   const isDone =
     (point.when !== "watch" || text(point.condition ?? "") !== undefined) &&
     (!NODE_PLACES.has(point.when) || point.node !== "") &&
@@ -85,8 +87,7 @@ function Form({ point: given }: { point: Breakpoint }) {
   const save = async () => {
     const next = cleaned(point);
     try {
-      const { graphId } = useSession.getState();
-      await rpc("breakpoint.check", { point: next, ...(graphId !== null && { graphId }) });
+      await rpc("breakpoint.check", { point: next });
     } catch (refused) {
       const { message, remedy } = asProblem(refused);
       setProblem([message, remedy].filter(Boolean).join(" "));
@@ -179,6 +180,7 @@ function Form({ point: given }: { point: Breakpoint }) {
           keys={keys}
           variables={VARIABLES[point.when] ?? ["old", "task", "run"]}
           error={problem ?? undefined}
+          tellsUnknownKeys={isOfThisGraph}
           autoFocus
           aria-label={t("breakpoints.condition")}
           data-testid={debugIds.breakpointCondition}
@@ -209,6 +211,9 @@ function Form({ point: given }: { point: Breakpoint }) {
       </Field>
       <Field label={t("breakpoints.log")} description={t("breakpoints.logHelp")}>
         <TextField value={point.log ?? ""} onChange={(log) => change({ log })} />
+        {isOfThisGraph && (
+          <UnknownKeys text={point.log ?? ""} keys={keyIds} template onChange={(log) => change({ log })} />
+        )}
       </Field>
       <Field label={t("breakpoints.once")} layout="switch">
         <Switch

@@ -5,6 +5,7 @@ import { Checkbox } from "../../components/Checkbox";
 import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { PanelSection } from "../../components/PanelSection";
+import { UnknownKeys } from "../../components/UnknownKeys";
 import { useOnlyRead } from "../../debugger/model/only-read";
 import { addBreakpoint, editBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { detailText, placeText } from "../../debugger/run/breakpoint-text";
@@ -92,6 +93,7 @@ function Row({ point }: { point: Breakpoint }) {
   const gone = missingOf(point, (record) => doc.has(record)).length > 0;
   const id = pointId(point);
   const place = placeText(point);
+  const keys = useIds("key");
   const detail = detailText(point);
   const reveal = () => {
     if (doc.has(`node:${point.node}`)) select({ nodes: [point.node] });
@@ -103,16 +105,24 @@ function Row({ point }: { point: Breakpoint }) {
       data-testid={debugIds.breakpoint}
     >
       <Checkbox checked={point.enabled} onChange={(next) => enableBreakpoint(id, next)} aria-label={place} />
-      <button
-        type="button"
-        className={`min-w-0 flex-1 text-left text-sm ${gone || !point.enabled ? "text-text-3" : ""}`}
-        title={gone ? t("breakpoints.gone") : [place, detail].filter(Boolean).join("\n")}
-        onClick={reveal}
-        onDoubleClick={() => editBreakpoint(point)}
-      >
-        <span className={`block truncate ${gone ? "line-through" : ""}`}>{place}</span>
-        {detail !== "" && <span className="block truncate font-mono text-xs text-text-2">{detail}</span>}
-      </button>
+      <div className="min-w-0 flex-1">
+        <button
+          type="button"
+          className={`block w-full text-left text-sm ${gone || !point.enabled ? "text-text-3" : ""}`}
+          title={gone ? t("breakpoints.gone") : [place, detail].filter(Boolean).join("\n")}
+          onClick={reveal}
+          onDoubleClick={() => editBreakpoint(point)}
+        >
+          <span className={`block truncate ${gone ? "line-through" : ""}`}>{place}</span>
+          {detail !== "" && <span className="block truncate font-mono text-xs text-text-2">{detail}</span>}
+        </button>
+        {point.within === undefined && (
+          <>
+            <UnknownKeys text={point.condition ?? ""} keys={keys} />
+            <UnknownKeys text={point.log ?? ""} keys={keys} template />
+          </>
+        )}
+      </div>
       <span className="flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
         <IconButton size="small" label={t("breakpoints.edit")} onClick={() => editBreakpoint(point)}>
           <Pencil size={13} aria-hidden />

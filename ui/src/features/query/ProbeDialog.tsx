@@ -168,6 +168,7 @@ function Desk({ place }: { place: ProbePlace }) {
             keys={keys}
             variables={VARIABLES}
             placeholder={t("probe.placeholder")}
+            tellsUnknownKeys
             aria-label={t("probe.expression")}
             data-testid={queryIds.probeExpression}
           />

@@ -109,6 +109,7 @@ function Asking({ id, expression, draft, onDraft }: AskingProps) {
         onChange={onDraft}
         onCommit={ask}
         keys={keys}
+        tellsUnknownKeys
         aria-label={t("reconsider.expression")}
         data-testid={queryIds.reconsiderField}
       />

@@ -5,6 +5,7 @@ import { ExpressionField } from "../../components/ExpressionField";
 import { IconButton } from "../../components/IconButton";
 import { InlineCode } from "../../components/InlineCode";
 import { Menu } from "../../components/Menu";
+import { UnknownKeys } from "../../components/UnknownKeys";
 import { useRowMenu } from "../../components/useRowMenu";
 import { PanelSection } from "../../components/PanelSection";
 import { addBreakpoint } from "../../debugger/run/breakpoint-dialog";
@@ -136,6 +137,7 @@ function Writing({ from, onFinish }: { from: string; onFinish(from: string, to: 
         onBlur={() => finish(text)}
         keys={keys}
         placeholder={t("watches.placeholder")}
+        tellsUnknownKeys
         autoFocus
         aria-label={t("watches.expression")}
         data-testid={debugIds.watchField}
@@ -155,6 +157,7 @@ interface RowProps {
 
 function Row({ expression, hasThread, isColumn, onColumn, onEdit, onRemove }: RowProps) {
   const value = useWatchValue(expression);
+  const keys = useIds("key");
   const entries = [
     { id: "invariant", label: t("invariants.fromWatch"), run: () => makeInvariant(expression) },
     { id: "column", label: t("watches.column"), run: () => addColumn(expression) },
@@ -186,6 +189,7 @@ function Row({ expression, hasThread, isColumn, onColumn, onEdit, onRemove }: Ro
             )}
           </span>
         </button>
+        <UnknownKeys text={expression} keys={keys} />
         <WatchChart expression={expression} />
       </div>
       <span className="flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">

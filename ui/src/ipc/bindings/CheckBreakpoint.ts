@@ -8,8 +8,4 @@ export type CheckBreakpoint = {
 /**
  * The breakpoint.
  */
-point: Breakpoint, 
-/**
- * The open graph that it is for: its condition and text may read only state keys that it declares.
- */
-graphId?: string, };
+point: Breakpoint, };

@@ -20,6 +20,7 @@ export const formsIds = {
   paletteKind: (kind: string) => `palette-kind-${kind}`,
   nodeSearch: "node-search",
   typeNotice: "type-notice",
+  unknownKeys: "unknown-keys",
   liveValue: "live-value",
   largeEditor: "large-editor",
   help: "help",

@@ -73,6 +73,7 @@ export const forms = {
   "forms.editor.openGraph": "Open this graph",
 
   "forms.code.unknownKey": "The state has no key “{key}”.",
+  "forms.code.meantKey": "Use “{key}”",
   "forms.code.side": "`{text}` ({type})",
   "forms.code.compare": "{left} and {right} are of different types and never equal.",
   "forms.code.choice": "`{side}` is one of {values}.",

@@ -74,6 +74,7 @@ export const forms: Record<keyof typeof english, string> = {
   "forms.editor.openGraph": "打开此图",
 
   "forms.code.unknownKey": "状态中没有键“{key}”。",
+  "forms.code.meantKey": "改用“{key}”",
   "forms.code.side": "`{text}`（{type}）",
   "forms.code.compare": "{left} 与 {right} 类型不同，永远不相等。",
   "forms.code.choice": "`{side}` 只能是 {values} 之一。",
