@@ -5,11 +5,13 @@
 //! This crate knows nothing of Superstep: it hands out URLs. A missing program fails the test with what to install.
 //! With `SUPERSTEP_WITHOUT_SERVERS=1` there are no servers: `start` prints that the test is skipped and gives `None`.
 
+mod langgraph;
 mod mcp;
 mod postgres;
 mod process;
 mod redis;
 
+pub use langgraph::python_with_langgraph;
 pub use mcp::{McpOverHttp, McpServers};
 pub use postgres::Postgres;
 pub use redis::Redis;
@@ -18,7 +20,7 @@ pub use redis::Redis;
 fn unwanted(server: &str) -> bool {
     let without = std::env::var_os("SUPERSTEP_WITHOUT_SERVERS").is_some_and(|value| value == "1");
     if without {
-        println!("skipped: SUPERSTEP_WITHOUT_SERVERS=1, so no {server} server is started");
+        println!("skipped: SUPERSTEP_WITHOUT_SERVERS=1, so no {server} is started");
     }
     without
 }

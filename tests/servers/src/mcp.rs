@@ -20,7 +20,7 @@ impl McpServers {
     /// # Panics
     /// When they are not installed, with what to type.
     pub fn find() -> Option<Self> {
-        if crate::unwanted("MCP") {
+        if crate::unwanted("MCP server") {
             return None;
         }
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(

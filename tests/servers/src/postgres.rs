@@ -38,7 +38,7 @@ impl Postgres {
     /// # Panics
     /// When PostgreSQL is not installed, with what to install, or when it does not start, with what it says.
     pub fn start_with(settings: &[(&str, &str)]) -> Option<Self> {
-        if crate::unwanted("PostgreSQL") {
+        if crate::unwanted("PostgreSQL server") {
             return None;
         }
         Some(Self::start_from(&Self::installed(), settings))
@@ -59,7 +59,7 @@ impl Postgres {
     /// # Panics
     /// As [`Postgres::start_with`].
     pub fn start_on_disk(megabytes: u64, log: bool) -> Option<Self> {
-        if crate::unwanted("PostgreSQL") {
+        if crate::unwanted("PostgreSQL server") {
             return None;
         }
         let programs = Self::installed();
@@ -178,7 +178,7 @@ impl Postgres {
     /// # Panics
     /// When it does not start, with what it says.
     pub fn start_with_extension(extension: &str) -> Option<Self> {
-        if crate::unwanted("PostgreSQL") {
+        if crate::unwanted("PostgreSQL server") {
             return None;
         }
         let offering = programs()

@@ -35,7 +35,7 @@ impl Redis {
     /// # Panics
     /// When Redis is not installed, with what to install, or when it does not start, with what it says.
     pub fn start_with(settings: &[(&str, &str)]) -> Option<Self> {
-        if crate::unwanted("Redis") {
+        if crate::unwanted("Redis server") {
             return None;
         }
         let mut message = String::new();
@@ -54,7 +54,7 @@ impl Redis {
     /// # Panics
     /// As [`Redis::start_with`].
     pub fn start_on_disk(megabytes: u64) -> Option<Self> {
-        if crate::unwanted("Redis") {
+        if crate::unwanted("Redis server") {
             return None;
         }
         let mut message = String::new();

@@ -1,27 +1,11 @@
 //! `superstep attach`: LangGraph programs drawn and run, with the LangGraph that `./dev test` installs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value as Json, json};
+use superstep_test_servers::python_with_langgraph as langgraph;
 
 use crate::{Done, User};
-
-/// An interpreter with LangGraph: the one that `./dev test` installs, or another that is named.
-fn langgraph() -> Option<PathBuf> {
-    if std::env::var_os("SUPERSTEP_WITHOUT_SERVERS").is_some_and(|value| value == "1") {
-        println!("skipped: SUPERSTEP_WITHOUT_SERVERS=1, so no Python with LangGraph is used");
-        return None;
-    }
-    let named = std::env::var_os("SUPERSTEP_CONFORMANCE_PYTHON").map(PathBuf::from);
-    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/conformance/venv/bin/python");
-    let python = named.unwrap_or(usual);
-    assert!(
-        python.is_file(),
-        "There is no Python with LangGraph at {}. `./dev test` installs it; SUPERSTEP_WITHOUT_SERVERS=1 skips the tests that need it.",
-        python.display()
-    );
-    Some(python)
-}
 
 const PROGRAM: &str = r#"
 import operator, os

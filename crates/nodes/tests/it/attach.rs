@@ -10,8 +10,8 @@ use superstep_nodes::attach::{
     wanted,
 };
 use superstep_nodes::{Access, Environment, Grants};
+use superstep_test_servers::python_with_langgraph as langgraph;
 
-use crate::python::langgraph;
 use crate::support::wait_until;
 
 /// A project with a program in it.

@@ -9,8 +9,8 @@ use superstep::stream::Payload;
 use superstep::{Graph, Input, Interrupt, RunConfig, RunError, RunResult, StreamEvent, StreamMode, Value};
 use superstep_nodes::python::INTERPRETER;
 use superstep_nodes::{Environment, Grants, Registry};
+use superstep_test_servers::python_with_langgraph as langgraph;
 
-use crate::python::langgraph;
 use crate::support::document;
 
 /// Cases that come out otherwise, and why; each is held to do so.

@@ -1,7 +1,7 @@
 //! Python functions, run by the interpreter that is there; the tests with LangGraph's own functions by one that has it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
@@ -13,6 +13,7 @@ use superstep::{
 use superstep_document::Diagnostic;
 use superstep_nodes::python::INTERPRETER;
 use superstep_nodes::{Access, Environment, Grants, Registry};
+use superstep_test_servers::python_with_langgraph as langgraph;
 
 use crate::records::records;
 use crate::support::{build, document, one_node, run};
@@ -640,23 +641,6 @@ async fn python_is_declared_asked_for_and_missed_with_a_remedy() {
             "{config}"
         );
     }
-}
-
-/// An interpreter with LangGraph: the one that `./dev test` installs, or another that is named.
-pub(crate) fn langgraph() -> Option<PathBuf> {
-    if std::env::var_os("SUPERSTEP_WITHOUT_SERVERS").is_some_and(|value| value == "1") {
-        println!("skipped: SUPERSTEP_WITHOUT_SERVERS=1, so no Python with LangGraph is used");
-        return None;
-    }
-    let named = std::env::var_os("SUPERSTEP_CONFORMANCE_PYTHON").map(PathBuf::from);
-    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/conformance/venv/bin/python");
-    let python = named.unwrap_or(usual);
-    assert!(
-        python.is_file(),
-        "There is no Python with LangGraph at {}. `./dev test` installs it; SUPERSTEP_WITHOUT_SERVERS=1 skips the tests that need it.",
-        python.display()
-    );
-    Some(python)
 }
 
 #[tokio::test]

@@ -1,31 +1,20 @@
 //! A LangGraph program that is attached: opened like a graph, drawn as its builder has it, run, asked, stopped and started again,
 //! with the LangGraph that `./dev test` installs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use superstep_acceptance::App;
+use superstep_test_servers::python_with_langgraph;
 use superstep_workbench::wire::{AppEvent, RunStatus};
 
-/// An interpreter with LangGraph: the one that `./dev test` installs, or another that is named.
+/// An interpreter with LangGraph that the settings can name.
 fn langgraph() -> Option<PathBuf> {
-    if std::env::var_os("SUPERSTEP_WITHOUT_SERVERS").is_some_and(|value| value == "1") {
-        println!("skipped: SUPERSTEP_WITHOUT_SERVERS=1, so no Python with LangGraph is used");
-        return None;
-    }
     if std::env::var_os("SUPERSTEP_PYTHON").is_some() {
         println!("skipped: SUPERSTEP_PYTHON is set, and comes before the settings");
         return None;
     }
-    let named = std::env::var_os("SUPERSTEP_CONFORMANCE_PYTHON").map(PathBuf::from);
-    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/conformance/venv/bin/python");
-    let python = named.unwrap_or(usual);
-    assert!(
-        python.is_file(),
-        "There is no Python with LangGraph at {}. `./dev test` installs it; SUPERSTEP_WITHOUT_SERVERS=1 skips the tests that need it.",
-        python.display()
-    );
-    Some(python)
+    python_with_langgraph()
 }
 
 const PROGRAM: &str = r#"

@@ -99,11 +99,12 @@ fn crates_depend_in_one_direction() {
         "superstep-nodes",
         "superstep-storage",
         "superstep-suites",
+        "superstep-test-servers",
     ];
     assert_eq!(
         ours("crates/workbench"),
         below,
-        "the workbench knows what is below it and no host; the driver of acceptance tests and the suites are for tests"
+        "the workbench knows what is below it and no host; the driver of acceptance tests, the suites and the servers are for tests"
     );
     assert_eq!(
         ours("crates/server"),
