@@ -30,7 +30,7 @@ function AttachedNote({ program }: { program: AttachedView }) {
   return (
     <div className={noteClass} role="note" data-testid={shellIds.seen}>
       <Plug size={13} aria-hidden />
-      <Tooltip label={[release, ...program.lacking].join("\n")}>
+      <Tooltip label={release}>
         <span tabIndex={0} className="max-w-80 truncate">
           {fileOf(program.named)}
         </span>
@@ -42,6 +42,13 @@ function AttachedNote({ program }: { program: AttachedView }) {
           </span>
           <CopyButton path text={`${path}:${String(line)}`} label={t("seen.copyPlace")} />
         </span>
+      )}
+      {program.lacking.length > 0 && (
+        <Tooltip label={program.lacking.join("\n")}>
+          <span tabIndex={0} className="underline decoration-dotted underline-offset-2">
+            {t("seen.lacking")}
+          </span>
+        </Tooltip>
       )}
       {program.changed && <span className="text-asking">{t("seen.changed")}</span>}
       <Button

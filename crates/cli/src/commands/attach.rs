@@ -427,7 +427,7 @@ fn show(described: &AttachedDescription, target: &AttachTarget) -> Result<(), Fa
         None => out::note("It has no checkpointer: its threads are in memory while it is attached."),
     }
     for lacking in &described.lacking {
-        out::note(&format!("Not known: {lacking}."));
+        out::note(&format!("Not all is known: {lacking}."));
     }
     Ok(())
 }

@@ -1316,3 +1316,144 @@ graph = StateGraph(dict).add_node("loud", loud).add_edge(START, "loud").compile(
     assert!(dropped > 100_000, "nobody took them: {dropped}");
     assert!(lines.iter().all(|line| line.len() <= 16 * 1024));
 }
+
+/// States of every kind, with a class that pydantic makes no schema of.
+const FORMS: &str = r#"
+import datetime, enum, operator
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, Optional, TypedDict
+
+import typing_extensions
+from langgraph.graph import START, MessagesState, StateGraph
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Odd:
+    pass
+
+
+class Kind(enum.Enum):
+    GOODS = "goods"
+    MONEY = "money"
+
+
+class Address(TypedDict):
+    city: str
+    street: Optional[str]
+
+
+class State(TypedDict, total=False):
+    n: int
+    kind: Kind
+    mode: Literal["fast", "slow"]
+    where: Address
+    log: Annotated[list[str], operator.add]
+    prices: "dict[str, float]"
+    free: Any
+    day: datetime.date
+    odd: Odd
+
+
+class Given(TypedDict):
+    n: typing_extensions.Required[int]
+    odd: Odd
+
+
+class Chat(MessagesState):
+    odd: Odd
+
+
+@dataclass
+class Data:
+    n: int
+    limit: int = 3
+    log: Annotated[list[str], operator.add] = field(default_factory=list)
+    odd: Optional[Odd] = None
+
+
+class Model(BaseModel):
+    n: int = Field(3, description="how many")
+
+
+def made(state, **options):
+    return StateGraph(state, **options).add_node("a", lambda state: {}).add_edge(START, "a").compile()
+
+
+state, given, chat, data, model = made(State), made(State, input_schema=Given), made(Chat), made(Data), made(Model)
+whole, anything, context = made(dict), made(object), made(Model, context_schema=Given)
+"#;
+
+#[tokio::test]
+async fn an_input_is_known_by_its_type_hints_where_pydantic_makes_no_schema() {
+    let Some(programs) = Programs::of(&[("agent.py", FORMS)]) else {
+        return;
+    };
+    let of = async |name: &str| {
+        let described = programs.describe(&format!("agent.py:{name}")).await;
+        let schema = described.schemas.input_schema.clone();
+        (
+            schema.unwrap_or_else(|| panic!("{name}: {:?}", described.lacking)),
+            described,
+        )
+    };
+    let (schema, described) = of("state").await;
+    let text = json!({"type": "string"});
+    let keys = json!({
+        "n": {"type": "integer"},
+        "kind": {"enum": ["goods", "money"]},
+        "mode": {"enum": ["fast", "slow"]},
+        "where": {"type": "object", "title": "Address", "required": ["city", "street"], "properties": {
+            "city": text, "street": {"anyOf": [text, {"type": "null"}]}}},
+        "log": {"type": "array", "items": text},
+        "prices": {"type": "object", "additionalProperties": {"type": "number"}},
+        "free": {}, "day": {}, "odd": {},
+    });
+    assert_eq!(schema["properties"], keys);
+    assert_eq!(schema["required"], json!([]));
+    let lacking = described.lacking.join("\n");
+    assert!(
+        lacking.starts_with("input schema: made from the type hints of "),
+        "{lacking}"
+    );
+    let minor = described
+        .versions
+        .python
+        .split('.')
+        .nth(1)
+        .and_then(|minor| minor.parse::<u32>().ok());
+    let why = if minor.unwrap() < 12 {
+        "pydantic reads typing.TypedDict from Python 3.12 on"
+    } else {
+        "Odd"
+    };
+    assert!(
+        lacking.contains("agent.State") && lacking.contains(why),
+        "{lacking}"
+    );
+
+    let (schema, _) = of("given").await;
+    assert_eq!(schema["properties"], json!({"n": {"type": "integer"}, "odd": {}}));
+    assert_eq!(schema["required"], json!(["n", "odd"]));
+    let (schema, _) = of("chat").await;
+    assert!(schema["properties"]["messages"].is_object() && schema["properties"]["odd"].is_object());
+    let (schema, _) = of("data").await;
+    assert_eq!(
+        schema["properties"]["limit"],
+        json!({"type": "integer", "default": 3})
+    );
+    assert_eq!(schema["required"], json!(["n"]));
+    let (schema, described) = of("model").await;
+    assert_eq!(schema["properties"]["n"]["description"], "how many");
+    assert_eq!(described.lacking, [""; 0], "pydantic makes that one itself");
+    for name in ["whole", "anything"] {
+        let (schema, _) = of(name).await;
+        assert_eq!(
+            schema.get("properties"),
+            None,
+            "{name} takes a value that is no state: {schema}"
+        );
+    }
+    let (_, described) = of("context").await;
+    let context = described.schemas.context_schema.unwrap();
+    assert_eq!(context["properties"]["n"], json!({"type": "integer"}));
+}

@@ -226,5 +226,13 @@ it("starts what an attached program runs, though its threads are only read", asy
   render(<RunForm />);
   await act(async () => fireEvent.click(screen.getByTestId(debugIds.startRun)));
   expect(started).toHaveBeenCalledOnce();
+  cleanup();
+  // One without keys is run as it is, and nobody is sent to Design, where nothing of it is drawn.
+  open({});
+  render(<RunForm />);
+  expect(screen.queryByText(/Design/)).toBeNull();
+  expect(screen.getByText("The program takes no input")).toBeTruthy();
+  await act(async () => fireEvent.click(screen.getByRole("button", { name: "Run" })));
+  expect(started).toHaveBeenCalledTimes(2);
   useOnlyRead.setState({ onlyRead: false, attached: null });
 });

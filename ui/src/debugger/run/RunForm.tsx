@@ -150,7 +150,7 @@ export function RunForm() {
   if (keys.length === 0 && contextSchema(doc.head) === null) {
     return (
       <EmptyState
-        title={onlyRead ? t("trace.none") : t("debug.input.noKeys")}
+        title={t(onlyRead ? "trace.none" : attached ? "debug.input.none" : "debug.input.noKeys")}
         action={
           !onlyRead && (
             <Button
@@ -164,7 +164,7 @@ export function RunForm() {
           )
         }
       >
-        {onlyRead ? t("debug.off.onlyRead") : t("debug.input.noKeysText")}
+        {onlyRead ? t("debug.off.onlyRead") : t(attached ? "debug.input.noneText" : "debug.input.noKeysText")}
       </EmptyState>
     );
   }

@@ -202,6 +202,8 @@ export const debug = {
   "debug.input.missingMessage": "Enter a message first, or choose Run below to continue without one.",
   "debug.input.empty": "No message: the run starts without one.",
   "debug.input.invalid": "Incomplete JSON",
+  "debug.input.none": "The program takes no input",
+  "debug.input.noneText": "Its graph declares no keys that an input may set, and runs as it is.",
   "debug.input.noKeys": "This graph has no state keys",
   "debug.input.noKeysText": "It can run, but has no input and no output. Add keys in Design, under State.",
 

@@ -83,5 +83,6 @@ export const seen = {
   "seen.reload": "Reload",
   "seen.reloadProgram": "Reload the attached LangGraph program",
   "seen.reloaded": "{name} is attached as its files are now",
+  "seen.lacking": "Not all is known",
   "seen.startNow": "Debug the threads of {database}",
 } as const;

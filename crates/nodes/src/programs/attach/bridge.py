@@ -34,6 +34,7 @@ MAX_NESTED = 16  # graphs within graphs
 MAX_SUGGESTED = 8  # names in an error
 MAX_FILES = 1_000  # of a project that are named
 MAX_COPIED = 10_000  # checkpoints of a saver that is no database
+MAX_HINTS = 2_000  # type hints in one schema
 OWN = "<superstep attach>"  # file name of this text in tracebacks
 
 START, END = "__start__", "__end__"
@@ -175,10 +176,19 @@ def question(interrupt, encoder, depth=0):
     return made
 
 
+def shown(value):
+    """Gives the text of an object, whose class may fail to make one."""
+    try:
+        return text(str(value))
+    except BaseException as error:
+        return f"(its text cannot be made: {type(error).__name__})"
+
+
 def error_text(error):
+    said = shown(error)
     if isinstance(error, BaseException):
-        return text(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)[:MAX_MESSAGE]
-    return text(str(error))[:MAX_MESSAGE]
+        said = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return said[:MAX_MESSAGE]
 
 
 # ---------------------------------------------------------------------------------------------------------- errors
@@ -868,16 +878,143 @@ def draw_channels(channels, managed=(), inputs=None, outputs=None):
     return drawn
 
 
+def type_hints(kind):
+    """Gives the type hints of a class; those that cannot be evaluated stay texts."""
+    typing = sys.modules.get("typing_extensions") or importlib.import_module("typing")
+    try:
+        return typing.get_type_hints(kind, include_extras=True)
+    except Exception:
+        found = {}
+        for base in reversed(getattr(kind, "__mro__", (kind,))):
+            found.update(vars(base).get("__annotations__", {}))
+        return found
+
+
+class Hints:
+    """Makes a JSON Schema of type hints, for what pydantic makes none of. A hint that says nothing may be anything."""
+
+    PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null", None: "null"}
+    LISTS = ("list", "set", "frozenset", "tuple", "deque", "Sequence", "Iterable", "Collection", "MutableSequence", "Set")
+    OBJECTS = ("dict", "Mapping", "MutableMapping", "defaultdict", "OrderedDict")
+
+    def __init__(self):
+        self.left = MAX_HINTS
+        self.around = []
+
+    def of(self, kind):
+        self.left -= 1
+        if self.left < 0 or len(self.around) > MAX_NESTED or any(kind is outer for outer in self.around):
+            return {}
+        self.around.append(kind)
+        try:
+            return self.known(kind)
+        except Exception:  # a class of theirs may do anything
+            return {}
+        finally:
+            self.around.pop()
+
+    def known(self, kind):
+        while hasattr(kind, "__metadata__") or getattr(kind, "__origin__", None) in typing_extras():
+            kind = kind.__origin__ if hasattr(kind, "__metadata__") else kind.__args__[0]
+        if kind in self.PLAIN:
+            return {"type": self.PLAIN[kind]}
+        args = getattr(kind, "__args__", None) or ()
+        origin = getattr(kind, "__origin__", kind)
+        name = getattr(origin, "__name__", None) or getattr(origin, "_name", None) or ""
+        if name == "Literal":
+            return {"enum": [Encoder().value(arg.value if isinstance(arg, enum.Enum) else arg) for arg in args]}
+        if type(kind).__name__ in ("UnionType", "Union") or name in ("Union", "Optional"):
+            return {"anyOf": [self.of(arg) for arg in args]}
+        if name in self.LISTS:
+            same = args[:1] if len({repr(arg) for arg in args if arg is not Ellipsis}) == 1 else ()
+            return {"type": "array", **({"items": self.of(same[0])} if same else {})}
+        if name in self.OBJECTS:
+            return {"type": "object", **({"additionalProperties": self.of(args[1])} if len(args) == 2 else {})}
+        if isinstance(kind, type):
+            return self.of_class(kind)
+        return {}
+
+    def of_class(self, kind):
+        if issubclass(kind, enum.Enum):
+            return {"enum": [Encoder().value(member.value) for member in kind]}
+        if hasattr(kind, "__required_keys__") or dataclasses.is_dataclass(kind) or hasattr(kind, "model_fields"):
+            return self.of_fields(kind, type_hints(kind))
+        return {}
+
+    def of_fields(self, kind, hints):
+        """Makes the schema of an object with these fields, which are those of a class."""
+        fields = {name: hint for name, hint in hints.items() if not name.startswith("__")}
+        made = {"type": "object", "title": kind.__name__, "properties": {}}
+        defaults = {}
+        if dataclasses.is_dataclass(kind):
+            fields = {field.name: fields.get(field.name, field.type) for field in dataclasses.fields(kind) if field.init}
+            for field in dataclasses.fields(kind):
+                if field.default_factory is not dataclasses.MISSING:
+                    defaults[field.name] = None
+                elif field.default is not dataclasses.MISSING:
+                    defaults[field.name] = field.default
+        declared = getattr(kind, "model_fields", None)
+        if isinstance(declared, dict):
+            fields = {name: fields.get(name, field.annotation) for name, field in declared.items()}
+            defaults = {name: field.default for name, field in declared.items() if not field.is_required()}
+        for name, hint in fields.items():
+            schema = self.of(hint)
+            default = defaults.get(name)
+            if type(default) in (str, int, float, bool) and default == default:
+                schema = {**schema, "default": Encoder().value(default)}
+            made["properties"][text(name)] = schema
+        required = getattr(kind, "__required_keys__", None)
+        needed = required if required is not None else [name for name in fields if name not in defaults]
+        made["required"] = [text(name) for name in fields if name in needed]
+        return made
+
+
 def schema_of(graph, method):
     """Gives a JSON Schema of the graph, or why there is none."""
     try:
         schema = getattr(graph, method)()
         json.dumps(schema)
         return schema, None
-    except AttributeError:
-        return None, f"this version of LangGraph has no {method}"
+    except AttributeError as error:
+        return None, error_text(error) if hasattr(graph, method) else f"this version of LangGraph has no {method}"
     except BaseException as error:
         return None, error_text(error)
+
+
+def hinted(graph, name):
+    """Makes the schema of the input, output or context of a graph from the hints of its class, and the channels that there are."""
+    if name == "context_schema":
+        return Hints().of(graph.context_schema), graph.context_schema
+    builder = getattr(graph, "builder", None)
+    kind = getattr(builder, name, getattr(builder, name.split("_")[0], None))
+    keys = graph.input_channels if name == "input_schema" else graph.output_channels
+    if builder is not None and name == "input_schema":
+        keys = list(getattr(builder, "schemas", {}).get(kind, ())) or keys
+    channels = getattr(builder, "channels", None) or graph.channels
+    if isinstance(keys, str) or "__root__" in keys:
+        # The graph takes a value that is no object of state keys.
+        key = keys if isinstance(keys, str) else "__root__"
+        typ = getattr(channels.get(key), "typ", None)
+        return Hints().of(kind if kind is not None else typ), kind or typ
+    hints = type_hints(kind) if kind is not None else {}
+    fields = {key: hints.get(key, getattr(channels.get(key), "typ", None)) for key in keys if key in channels}
+    own = kind if isinstance(kind, type) else type(graph)
+    if set(hints) >= set(fields):
+        return Hints().of_fields(own, {key: hints[key] for key in fields}), kind
+    made = {"type": "object", "title": own.__name__}
+    made["properties"] = {text(key): Hints().of(hint) for key, hint in fields.items()}
+    return made, kind
+
+
+def why_hinted(kind, problem):
+    """Says why a schema is made of type hints, with what to change."""
+    name = full_name(kind) if isinstance(kind, type) else type_text(kind)
+    python = sys.version.split()[0]
+    if "typing_extensions.TypedDict" in problem:
+        problem = f"pydantic reads typing.TypedDict from Python 3.12 on, and this is {python}; typing_extensions.TypedDict is read"
+    else:
+        problem = problem.split("\n")[0]
+    return f"made from the type hints of {name}, without descriptions ({problem})"
 
 
 def policy_of(spec):
@@ -1086,8 +1223,16 @@ def describe(program):
             schemas[name] = None
             continue
         schemas[name], problem = schema_of(graph, method)
-        if problem:
-            lacking.append(f"{name.replace('_', ' ')}: {problem}")
+        if problem is None:
+            continue
+        try:
+            schemas[name], kind = hinted(graph, name)
+            problem = why_hinted(kind, problem)
+        except Exception as error:
+            # A run may be given anything then.
+            schemas[name] = {} if name == "input_schema" else None
+            problem = f"{problem} ({error_text(error)})"
+        lacking.append(f"{name.replace('_', ' ')}: {problem}")
     if drawing["source"] != "builder":
         lacking.append("joins, conditions and reducers: the graph has no builder")
     return {

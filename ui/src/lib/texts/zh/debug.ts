@@ -201,6 +201,8 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.input.missingMessage": "先输入消息，或选择下方的“运行”直接继续。",
   "debug.input.empty": "没有消息：运行将直接开始。",
   "debug.input.invalid": "JSON 不完整",
+  "debug.input.none": "该程序不需要输入",
+  "debug.input.noneText": "它的图没有声明可由输入设置的键，直接运行即可。",
   "debug.input.noKeys": "此图没有状态键",
   "debug.input.noKeysText": "它可以运行，但没有输入和输出。在“设计”的“状态”（state）中添加键。",
 

@@ -79,5 +79,6 @@ export const seen: Record<keyof typeof english, string> = {
   "seen.reload": "重新加载",
   "seen.reloadProgram": "重新加载已连接的 LangGraph 程序",
   "seen.reloaded": "已按文件现在的内容连接 {name}",
+  "seen.lacking": "并非全部已知",
   "seen.startNow": "调试 {database} 的线程",
 };
