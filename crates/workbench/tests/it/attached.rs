@@ -154,8 +154,8 @@ async fn a_program_is_allowed_opened_and_drawn_as_its_builder_has_it() {
     for way in [
         "__start__>check always",
         "check>review always",
-        "review>pay choose",
-        "review>__end__ choose",
+        "review>pay pay",
+        "review>__end__ end",
     ] {
         assert!(ways.iter().any(|known| known == way), "{way}: {ways:?}");
     }
@@ -381,5 +381,79 @@ async fn threads_of_a_saver_that_only_the_program_reads_are_copied() {
     assert_eq!(
         attached.app.state(run["threadId"].as_str().unwrap(), None).await["n"],
         2
+    );
+}
+
+/// A state that pydantic makes no schema of, conditions with and without a map, a reducer, and a node that ends the process.
+const DESK: &str = r#"
+import operator, os
+from typing import Annotated, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+
+
+class Odd:
+    pass
+
+
+class State(TypedDict, total=False):
+    n: int
+    log: Annotated[list, operator.add]
+    odd: Odd
+
+
+class Given(TypedDict, total=False):
+    n: int
+    odd: Odd
+
+
+def check(state):
+    return {"n": state["n"] + 1, "log": ["check"]}
+
+
+def pay(state):
+    return {"log": ["paid"]} if state["n"] < 100 else os._exit(3)
+
+
+def route(state):
+    return state["n"] > 3
+
+
+def again(state):
+    return "check" if state["n"] < 6 else END
+
+
+builder = StateGraph(State, input_schema=Given).add_node("check", check).add_node("pay", pay)
+builder.add_edge(START, "check").add_conditional_edges("check", route, {True: "pay", False: "check"})
+builder.add_conditional_edges("pay", again, ["check", END])
+graph = builder.compile()
+"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ways_have_their_own_labels_and_a_form_needs_no_schema() {
+    let Some(attached) = Attached::with(DESK).await else {
+        return;
+    };
+    let graph = attached.open().await;
+    let ways: Vec<String> = section(&graph, "edge:")
+        .iter()
+        .map(|(id, edge)| format!("{id} {}", edge["when"].as_str().unwrap_or("always")))
+        .collect();
+    for way in [
+        "check>pay True",
+        "check>check False",
+        "pay>check check",
+        "pay>__end__ end",
+    ] {
+        assert!(ways.iter().any(|known| known == way), "{way}: {ways:?}");
+    }
+    let keys = section(&graph, "key:");
+    let names: Vec<&str> = keys.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["n", "odd"], "those of the input");
+    assert_eq!(keys[0].1["type"], "integer");
+    let lacking = graph["seen"]["attached"]["lacking"].to_string();
+    assert!(
+        lacking.contains("made from the type hints of agent.Given"),
+        "{lacking}"
     );
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Map, Value as Json, json};
-use superstep_document::Document;
+use superstep_document::{Document, END};
 use superstep_nodes::attach::{AttachedDescription, CodePlace, DrawnNode, DrawnWay, GraphDrawing, WayKind};
 
 use super::drawing::{GRAPH, layout};
@@ -95,8 +95,8 @@ fn ways(all: &[DrawnWay]) -> Vec<((&str, &str), Option<String>)> {
         let labels = &mut joined[place].1;
         match (way.kind, labels.as_mut()) {
             (WayKind::Edge, _) => *labels = None,
-            (kind, Some(labels)) => {
-                let label = label_of(way, kind);
+            (_, Some(labels)) => {
+                let label = label_of(way);
                 if !labels.contains(&label) {
                     labels.push(label);
                 }
@@ -111,13 +111,14 @@ fn ways(all: &[DrawnWay]) -> Vec<((&str, &str), Option<String>)> {
         .collect()
 }
 
-fn label_of(way: &DrawnWay, kind: WayKind) -> String {
-    let by = match kind {
-        WayKind::Command => "Command",
-        _ => way.branch.as_deref().unwrap_or_default(),
+/// Returns what tells a way from the others: the key that its condition has for it, otherwise its target. The name of the
+/// condition is that of all of them.
+fn label_of(way: &DrawnWay) -> String {
+    let target = match &*way.to {
+        END => "end",
+        target => target,
     };
-    // What the condition gives says more than its name, and a way has little room.
-    let name = way.label.as_deref().unwrap_or(by);
+    let name = way.label.as_deref().unwrap_or(target);
     format!("{name}{}", if way.guessed { "?" } else { "" })
 }
 
@@ -262,7 +263,7 @@ mod tests {
         let found = ways(&all);
         assert_eq!(
             found,
-            [(("a", "b"), Some("yes, Command?".to_owned())), (("a", "c"), None)]
+            [(("a", "b"), Some("yes, b?".to_owned())), (("a", "c"), None)]
         );
     }
 
