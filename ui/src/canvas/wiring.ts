@@ -159,5 +159,6 @@ export const useRefused = (node: string): boolean =>
   useCanvas(({ wiring }) => wiring !== null && wiring.node !== node && wiring.refusal(node) !== null);
 
 /** Says why a wire that was dropped on a node is not drawn. */
-export const refuse = ({ title, text }: RefusalWords): void =>
+export const refuse = ({ title, text }: RefusalWords): void => {
   showToast({ tone: "info", text: title, detail: text });
+};

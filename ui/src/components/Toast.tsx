@@ -10,6 +10,10 @@ import { iconButton } from "./recipes";
 import { shellIds } from "../lib/testIds";
 
 const manager = Base.createToastManager();
+/** When each note that is shown was first shown, by its id. */
+const shown = new Map<string, number>();
+/** What leads on to another page says what it did at the same time. */
+const SAME_TIME_MS = 500;
 
 export interface ToastOptions {
   title: string;
@@ -30,6 +34,7 @@ export function toast({ title, text, tone = "neutral", action, timeout }: ToastO
     type: tone,
     priority: tone === "failed" ? "high" : "low",
     timeout: timeout ?? (tone === "failed" ? 30_000 : 5000),
+    onRemove: () => shown.delete(id),
     ...(action && {
       actionProps: {
         children: action.label,
@@ -40,7 +45,17 @@ export function toast({ title, text, tone = "neutral", action, timeout }: ToastO
       },
     }),
   });
+  shown.set(id, performance.now());
   return id;
+}
+
+/** Takes a note away, if it is still there. */
+export const closeToast = (id: string): void => manager.close(id);
+
+/** Takes away the notes of a page that was left. What was said just now is of the action that led on, and stays on the next page. */
+export function closeToasts(): void {
+  const now = performance.now();
+  for (const [id, at] of shown) if (now - at > SAME_TIME_MS) manager.close(id);
 }
 
 /** Shows anything thrown: what happened and what to do. Aborted requests are nobody's problem. */

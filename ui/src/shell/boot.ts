@@ -4,6 +4,7 @@ import { followBreakpoints } from "../debugger/run/breakpoints";
 import { followPins } from "../debugger/run/pins";
 import { followStops } from "../debugger/run/stops";
 import { followInbox } from "../debugger/model/inbox";
+import { closeToasts } from "../components/Toast";
 import { doc, useDocumentState } from "../document/store";
 import { flush, followDiagnostics, lookElsewhere, openGraph, reopenGraph } from "../document/open-graph";
 import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
@@ -93,6 +94,7 @@ export function useBoot(): Boot {
       followTabs(),
       followGit(),
       followSeen(),
+      followPages(),
       followTheme(),
       followTitle(),
       followFocus(),
@@ -116,6 +118,13 @@ export function useBoot(): Boot {
   }, []);
 
   return boot;
+}
+
+/** A note belongs to its page, and goes with it: another use of the window, another graph, or the start screen. */
+export function followPages(): () => void {
+  return useSession.subscribe((now, before) => {
+    if (now.use !== before.use || now.graphId !== before.graphId) closeToasts();
+  });
 }
 
 function followTheme(): () => void {

@@ -70,8 +70,9 @@ async function graphText(): Promise<string | null> {
   return (await rpc("graph.export", { graphId })).json;
 }
 
-const tooLarge = () =>
+const tooLarge = (): void => {
   showToast({ tone: "problem", text: t("picture.tooLarge"), detail: t("picture.tooLarge.remedy") });
+};
 
 export async function savePicture(form: PictureForm): Promise<void> {
   try {
