@@ -134,3 +134,48 @@ test("a LangGraph program is drawn, run, asked and reloaded in the window", asyn
   await expect(app.id("toast").filter({ hasText: `${file}, line 1` })).toContainText("nothing_of_that_name");
   await expect(app.node("refund")).toBeVisible();
 });
+
+test("a LangGraph program is stopped by a condition, edited, forked and run again in the window", async ({ app, page }) => {
+  const file = await attach(app, page);
+
+  // The dots of every graph, with a condition.
+  await app.node("review").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Conditional breakpoint…" }).click();
+  const condition = app.id("breakpoint-condition").locator(".cm-content, textarea, input").first();
+  await condition.click();
+  await page.keyboard.type("state.amuont > 5");
+  await app.id("breakpoint-save").click();
+  await expect(app.id("breakpoint-dialog")).toContainText("Did you mean amount?");
+  await condition.click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("state.amount > 5");
+  await app.id("breakpoint-save").click();
+  await expect(app.id("breakpoint")).toContainText("if state.amount > 5");
+  await run(app, 1);
+  await app.status("asking");
+  await run(app, 41);
+  await app.status("paused");
+  await expect(app.id("stop-reason")).toContainText("Before review");
+
+  // An edit as the node that ran, with what would run next.
+  await app.showState();
+  await app.key("amount").hover();
+  await app.key("amount").getByTestId("state-edit").click();
+  await app.id("state-edit-field").locator("input, textarea").first().fill("7");
+  await app.id("state-edit-done").click();
+  await expect(app.id("edit-preview")).toContainText("review");
+  await app.id("edit-apply").click();
+  await expect(app.checkpoint(2, "update")).toBeVisible();
+  await app.id("run").click();
+  await app.status("asking");
+  await expect(app.id("answer-form")).toContainText("Pay 7?");
+
+  // What went wrong on a page is not said on the next one.
+  app.writeText("program/agent.py", "import nothing_of_that_name\n");
+  await app.id("seen-reload").click();
+  const said = app.id("toast").filter({ hasText: `${file}, line 1` });
+  await expect(said).toContainText("nothing_of_that_name");
+  await page.waitForTimeout(600);
+  await app.id("use-approve").click();
+  await expect(said).toHaveCount(0);
+});

@@ -21,7 +21,7 @@ use crate::input::{Answered, context, given, no_input};
 use crate::listing::{GraphFilter, Row, word};
 use crate::out::{self, quoted};
 use crate::place::{self, Store, program_of};
-use crate::progress::json;
+use crate::progress::{Again, json};
 use crate::report::{Report, left_unanswered, show_edit, stop_on_ctrl_c};
 
 /// Threads of a page.
@@ -335,7 +335,7 @@ impl Handover {
             &updated.as_node,
             &updated.next,
             args.reading.json,
-            &self.option,
+            &Again::thread(&args.thread, &self.option).whole(),
         )
     }
 

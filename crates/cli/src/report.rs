@@ -190,9 +190,11 @@ impl Report {
                 )));
                 Fault::quiet(WAITING)
             }
-            ("invalid-request" | "ambiguous-resume" | "unknown-interrupt" | "empty-input", _) => {
-                Fault::usage(message)
-            }
+            (
+                "invalid-request" | "ambiguous-resume" | "unknown-interrupt" | "empty-input"
+                | "no-checkpoint",
+                _,
+            ) => Fault::usage(message),
             _ => Fault::failed(message),
         }
     }
@@ -293,14 +295,14 @@ pub(crate) fn stop_on_ctrl_c(cancel: tokio_util::sync::CancellationToken) {
     });
 }
 
-/// Shows what an edit came to.
+/// Shows what an edit came to; `again` is the command that goes on with the thread.
 pub(crate) fn show_edit(
     thread: &str,
     checkpoint: Option<&str>,
     as_node: &str,
     next: &[String],
     as_json: bool,
-    option: &str,
+    again: &str,
 ) -> Result<(), Fault> {
     if as_json {
         let made = serde_json::json!({"thread_id": thread, "checkpoint_id": checkpoint, "as_node": as_node, "next": next});
@@ -314,10 +316,7 @@ pub(crate) fn show_edit(
         Some(checkpoint) => {
             out::line(&format!("checkpoint {checkpoint}, as {as_node}; next: {names}"))?;
             if !next.is_empty() {
-                out::note(&format!(
-                    "Go on with: superstep resume {}{option}",
-                    quoted(thread)
-                ));
+                out::note(&format!("Go on with: {again}"));
             }
         }
         None => out::line(&format!(

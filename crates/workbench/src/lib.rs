@@ -48,6 +48,7 @@ pub use models::named::NamedSecrets;
 pub use models::secrets::{Keychain, Secrets};
 pub use running::StopHandle;
 pub use running::claim::Claimant;
+pub use runs::program_points::{AtStop, ProgramPoints};
 pub use runs::records::{Recorded, RunRecord, forget_threads};
 pub use runs::session::{RecordIn, RunRequest, Session, Watcher};
 pub use runs::trace::trace;

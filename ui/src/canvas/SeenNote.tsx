@@ -1,5 +1,5 @@
 /** Says over the canvas that the graph is what threads of another program show of it, and what can be done about that. */
-import { Eye, Plug, RotateCw } from "lucide-react";
+import { Bug, Eye, Plug, RotateCw } from "lucide-react";
 import { CopyButton } from "../debugger/parts/CopyButton";
 import { Button } from "../components/Button";
 import { Tooltip } from "../components/Tooltip";
@@ -59,6 +59,15 @@ function AttachedNote({ program }: { program: AttachedView }) {
         data-testid={shellIds.seenReload}
       >
         {t("seen.reload")}
+      </Button>
+      <Button
+        size="small"
+        variant="ghost"
+        icon={<Bug size={12} aria-hidden />}
+        onClick={() => runCommand("program.debug")}
+        data-testid={shellIds.seenDebug}
+      >
+        {t("seen.debug")}
       </Button>
     </div>
   );

@@ -102,6 +102,7 @@ import type { Pins } from "./bindings/Pins";
 import type { PreviewAnswers } from "./bindings/PreviewAnswers";
 import type { PriceList } from "./bindings/PriceList";
 import type { ProbeNode } from "./bindings/ProbeNode";
+import type { ProgramDebugger } from "./bindings/ProgramDebugger";
 import type { ProvenanceView } from "./bindings/ProvenanceView";
 import type { PruneThreads } from "./bindings/PruneThreads";
 import type { PutItem } from "./bindings/PutItem";
@@ -210,6 +211,7 @@ export interface Commands {
   "graph.laid": [GraphRef, LaidView];
   "graph.lay": [LayGraph, LaidView];
   "graph.get": [GraphRef, GraphView];
+  "program.debug": [Empty, ProgramDebugger];
   "graph.apply": [ApplyPatch, Applied];
   "graph.save": [SaveGraph, Saved];
   "graph.writeText": [WriteText, Applied];

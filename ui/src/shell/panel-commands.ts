@@ -14,7 +14,7 @@ import {
 } from "../debugger/run/answering";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { newThread } from "../debugger/run/run-form";
-import { useOnlyRead } from "../debugger/model/only-read";
+import { cannotRun, useOnlyRead } from "../debugger/model/only-read";
 import { importThread } from "../debugger/run/thread-files";
 import { streamLog } from "../debugger/model/runStore";
 import { addStateKey } from "../features/state-schema";
@@ -28,7 +28,8 @@ import { setComparing, shownVersion, showVersion } from "../state/shown-version"
 
 const session = () => useSession.getState();
 const hasGraph = () => session().graphId !== null;
-const canRun = () => hasGraph() && !useOnlyRead.getState().onlyRead;
+const isOwn = () => hasGraph() && !useOnlyRead.getState().onlyRead;
+const canRun = () => hasGraph() && !cannotRun(useOnlyRead.getState());
 const inDebug = () => hasGraph() && session().use === "debug";
 const isComparing = () => inDebug() && session().compareWith !== null;
 
@@ -123,7 +124,7 @@ export function registerPanelCommands(): () => void {
       id: "debug.importThread",
       title: t("storage.thread.import"),
       group: debug,
-      enabled: canRun,
+      enabled: isOwn,
       run: () => void importThread(),
     },
     ...BREAKPOINT_PLACES.map((place) => ({
@@ -133,7 +134,8 @@ export function registerPanelCommands(): () => void {
         label: t(`breakpoints.add.${place.when}`),
       }),
       group: debug,
-      enabled: canRun,
+      // An attached program is stopped at nodes, and when a condition becomes true.
+      enabled: place.when === "watch" ? canRun : isOwn,
       run: () => addBreakpoint(place),
     })),
     {

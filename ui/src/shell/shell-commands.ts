@@ -17,6 +17,7 @@ import { chooseImport, choosePicture } from "./incoming";
 import {
   attachedHere,
   backToOwn,
+  debugProgram,
   laidOn,
   layOff,
   layOn,
@@ -145,6 +146,13 @@ export function registerShellCommands(): () => void {
       group: file,
       enabled: () => attachedHere() !== null,
       run: () => void reloadProgram(),
+    },
+    {
+      id: "program.debug",
+      title: t("seen.debug"),
+      group: t("shell.group.debug"),
+      enabled: () => attachedHere() !== null,
+      run: () => void debugProgram(),
     },
     { id: "graph.openAddress", title: t("seen.address"), group: file, run: () => askAddress() },
     { id: "graph.lay", title: t("seen.lay"), group: file, enabled: isSeen, run: () => void layOn() },

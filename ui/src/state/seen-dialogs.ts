@@ -1,5 +1,6 @@
 /** What the dialogs about a LangGraph program's threads are asked to show; asked from menus, the palette and other dialogs. */
 import { create } from "zustand";
+import type { ProgramDebugger } from "../ipc/bindings/ProgramDebugger";
 
 export interface SeenAsked {
   /** The address of a database that is to be opened, as far as it is known; `go` opens it at once. */
@@ -10,9 +11,17 @@ export interface SeenAsked {
   readonly copy: { readonly threadId?: string; readonly title: string } | null;
   /** The key of the values that the program encrypts. */
   readonly key: boolean;
+  /** Where an editor attaches to the code of the program. */
+  readonly code: (ProgramDebugger & { readonly name: string }) | null;
 }
 
-export const useSeenAsked = create<SeenAsked>(() => ({ address: null, laid: null, copy: null, key: false }));
+export const useSeenAsked = create<SeenAsked>(() => ({
+  address: null,
+  laid: null,
+  copy: null,
+  key: false,
+  code: null,
+}));
 
 export const askAddress = (text = "", go = false): void => useSeenAsked.setState({ address: { text, go } });
 

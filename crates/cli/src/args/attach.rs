@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use superstep::{StreamMode, Value};
+use superstep_workbench::wire::Breakpoint;
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("touching").multiple(true).args(["run", "resume", "edit"]))]
 #[command(after_long_help = "\
 The program runs in the Python of its project: the interpreter that SUPERSTEP_PYTHON or the settings name, otherwise the
 project's .venv or venv, otherwise the computer's. Its folder has to allow that, as for every graph that starts programs. The
@@ -18,6 +20,10 @@ With --run or --resume events go to stderr, and the final state to stdout as JSO
 line, as those of `superstep run`. What the program prints goes to stderr. On a terminal its questions are asked. A thread is kept
 where the program's checkpointer keeps it; without one it is gone when the command ends.
 
+--edit writes values as if a node had returned them, by LangGraph's own update_state: through the keys' reducers, or past them with
+{\"__overwrite__\": V} as a value. With --from it is a new branch; nothing that is stored is changed. With --resume the thread goes on
+from there.
+
 Examples:
   superstep attach agent.py:graph                           draw it
   superstep attach langgraph.json:support --json            as JSON, with the schemas of its input and context
@@ -25,6 +31,11 @@ Examples:
   superstep attach agent.py:graph --run '{\"n\": 1}' --thread one --stream updates,messages
   superstep attach agent.py:graph --run '{}' --text yes     answers the first question
   superstep attach agent.py:graph --thread one --resume     go on where the thread stopped
+  superstep attach agent.py:graph --thread one --resume --from ID                 run again from a checkpoint
+  superstep attach agent.py:graph --thread one --edit '{\"n\": 2}' --as-node check --preview
+  superstep attach agent.py:graph --thread one --edit '{\"n\": 2}' --from ID --resume
+  superstep attach agent.py:graph --run '{}' --break 'before:pay if state.n > 100'
+  superstep attach agent.py:graph --run '{}' --debugpy      wait for VS Code, and run under its debugger
   superstep attach agent.py:make_graph --env OPENAI_API_KEY --run @input.json
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for an answer or at a breakpoint, 130 stopped by Ctrl-C.")]
@@ -36,14 +47,23 @@ pub(crate) struct AttachArgs {
     #[arg(long, value_name = "INPUT", value_parser = input, group = "going")]
     pub(crate) run: Option<Value>,
     /// The thread to begin or continue [default: a new one]
-    #[arg(long, value_name = "ID", value_parser = super::named(), requires = "going")]
+    #[arg(long, value_name = "ID", value_parser = super::named(), requires = "touching")]
     pub(crate) thread: Option<String>,
     /// Go on where the thread stopped, without an input
     #[arg(long, requires = "thread", group = "going")]
     pub(crate) resume: bool,
-    /// Start from this checkpoint of the thread
-    #[arg(long, value_name = "ID", requires = "thread")]
-    pub(crate) checkpoint: Option<String>,
+    /// Start from this checkpoint of the thread, on a new branch
+    #[arg(long, value_name = "CHECKPOINT", alias = "checkpoint", requires = "thread")]
+    pub(crate) from: Option<String>,
+    /// Write these values into the state of the thread: JSON, @FILE, or - for stdin
+    #[arg(long, value_name = "JSON", value_parser = super::json, requires = "thread", conflicts_with = "run")]
+    pub(crate) edit: Option<Value>,
+    /// The node that "returned" the values of --edit [default: the one that ran last]
+    #[arg(long, value_name = "NODE", requires = "edit")]
+    pub(crate) as_node: Option<String>,
+    /// Say what --edit would come to, and store nothing
+    #[arg(long, requires = "edit", conflicts_with = "going")]
+    pub(crate) preview: bool,
     /// Answer a question with JSON, @FILE, or - for stdin; given several times, the questions in their order
     #[arg(long = "answer", value_name = "JSON", value_parser = super::json, conflicts_with = "text", requires = "going")]
     pub(crate) answers: Vec<Value>,
@@ -62,6 +82,13 @@ pub(crate) struct AttachArgs {
     /// Stop after these nodes; '*' means all
     #[arg(long, value_name = "NODES", value_delimiter = ',')]
     pub(crate) interrupt_after: Vec<String>,
+    /// Stop at this place, e.g. 'before:pay if state.n > 100'; may be given several times. Programs have before:NODE, after:NODE
+    /// and watch if CONDITION
+    #[arg(long = "break", value_name = "PLACE", value_parser = super::breakpoint)]
+    pub(crate) breaks: Vec<Breakpoint>,
+    /// Wait until an editor has attached to the program's code, which needs debugpy in its interpreter; at this port, or any
+    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0", requires = "going")]
+    pub(crate) debugpy: Option<u16>,
     /// Super-steps after which the run is stopped as endless [default: LangGraph's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) recursion_limit: Option<u32>,

@@ -11,19 +11,20 @@ use superstep::{Interrupt, StreamMode, Value};
 use superstep_nodes::attach::{
     self, AttachError, AttachFaultCode, AttachOptions, AttachTarget, AttachedDescription, AttachedEvent,
     AttachedInput, AttachedProgram, AttachedRun, AttachedState, CodePlace, DrawnChannel, DrawnFrom,
-    DrawnNode, GraphDrawing, RunSpec, WayKind,
+    DrawnNode, EditedState, GraphDrawing, ProgramEdit, RunSpec, WayKind,
 };
 use superstep_nodes::{Access, Environment};
 use superstep_workbench::ipc::{Ending, Streamed};
-use superstep_workbench::{Trust, WantedAccess};
+use superstep_workbench::wire::RunStop;
+use superstep_workbench::{AtStop, ProgramPoints, Trust, WantedAccess};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::attach::AttachArgs;
-use crate::fault::Fault;
+use crate::fault::{Fault, STOPPED};
 use crate::graph::{around, permit};
 use crate::out::{self, quoted};
 use crate::progress::{self, Again};
-use crate::report::{Report, stop_on_ctrl_c};
+use crate::report::{Report, show_edit, stop_on_ctrl_c};
 
 /// A program that a command names, with what it wants to access.
 pub(crate) struct NamedProgram {
@@ -89,6 +90,8 @@ impl From<AttachError> for Fault {
                     | AttachFaultCode::NoName
                     | AttachFaultCode::NotAGraph
                     | AttachFaultCode::FactoryArguments
+                    | AttachFaultCode::NoCheckpoint
+                    | AttachFaultCode::InvalidUpdate
             ),
             _ => true,
         };
@@ -106,6 +109,27 @@ pub(crate) async fn attach(args: AttachArgs) -> Result<(), Fault> {
     let program = named.start(args.trust, limit).await?;
     let described = program.describe().await?;
     relay(&program);
+    if let Some(port) = args.debugpy {
+        wait_for_editor(&program, &described, port).await?;
+    }
+    if args.edit.is_some() {
+        let edited = edit(&program, &args).await?;
+        relay(&program);
+        if !args.runs() {
+            program.close().await;
+            let checkpoint = edited.checkpoint.as_deref();
+            let thread = args.thread.as_deref().unwrap_or_default();
+            let again = again(&args, thread).whole();
+            return show_edit(
+                thread,
+                checkpoint,
+                &edited.as_node,
+                &edited.next,
+                args.json,
+                &again,
+            );
+        }
+    }
     if args.runs() {
         return run(program, &described, args, modes).await;
     }
@@ -163,6 +187,51 @@ fn relay(program: &AttachedProgram) {
     }
 }
 
+/// Edits the state of the thread.
+async fn edit(program: &AttachedProgram, args: &AttachArgs) -> Result<EditedState, Fault> {
+    let edit = ProgramEdit {
+        thread: args.thread.clone().unwrap_or_default(),
+        checkpoint: args.from.clone(),
+        values: args.edit.clone().unwrap_or_default(),
+        as_node: args.as_node.clone(),
+        preview: args.preview,
+        ..ProgramEdit::default()
+    };
+    Ok(program.update_state(&edit).await?)
+}
+
+/// Says where an editor attaches to the program's code, and waits until one has.
+async fn wait_for_editor(
+    program: &AttachedProgram,
+    described: &AttachedDescription,
+    port: u16,
+) -> Result<(), Fault> {
+    let at = program.debug(Some(port), false).await?;
+    out::note(&format!(
+        "debugpy listens at {}:{}. In VS Code's launch.json, under \"configurations\":\n  {}\nThe program waits until an editor has attached.",
+        at.host,
+        at.port,
+        at.launch(&described.drawing.name)
+    ));
+    tokio::select! {
+        attached = program.debug(Some(port), true) => attached.map(drop).map_err(Fault::from),
+        _ = tokio::signal::ctrl_c() => Err(Fault::quiet(STOPPED)),
+    }
+}
+
+/// Returns the command that goes on with the thread.
+fn again(args: &AttachArgs, thread: &str) -> Again {
+    Again {
+        command: format!(
+            "superstep attach {} --thread {} --resume",
+            quoted(&args.program),
+            quoted(thread)
+        ),
+        option: String::new(),
+        takes_names: false,
+    }
+}
+
 /// Runs the graph, answers what can be answered, and says how it ended.
 async fn run(
     program: AttachedProgram,
@@ -177,22 +246,24 @@ async fn run(
         .unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
     let saver = described.drawing.checkpointer.as_str();
     let durable = program.has_checkpointer() && !saver.is_some_and(|saver| saver.contains("memory"));
-    let again = Again {
-        command: format!(
-            "superstep attach {} --thread {} --resume",
-            quoted(&args.program),
-            quoted(&thread)
-        ),
-        option: String::new(),
-        takes_names: false,
-    };
-    let mut report = Report::of(machine, modes, &thread, again, durable);
+    let drawing = &described.drawing;
+    let mut points = ProgramPoints::new(
+        &args.breaks,
+        &args.interrupt_before,
+        &args.interrupt_after,
+        drawing,
+    )?;
+    let mut report = Report::of(machine, modes, &thread, again(&args, &thread), durable);
     if !machine {
         out::note(&headline(described));
     }
     report.begin(&uuid::Uuid::now_v7().to_string())?;
     let mut answers = Answers::of(&args);
-    let mut spec = first(&args, &thread, report.modes());
+    let mut spec = first(&args, &thread, report.modes(), &points);
+    if points.watches() {
+        let state = program.state(&thread, spec.checkpoint.as_deref()).await?;
+        points.begin(state.values);
+    }
     if let (None, false) = (&args.run, answers.given.is_empty()) {
         let state = program.state(&thread, None).await?;
         let Some(given) = answers.next(&questions(&state), machine) else {
@@ -212,6 +283,17 @@ async fn run(
             Err(error) => return report.ended(failed(error, cancel.is_cancelled())),
         };
         report.end_speech();
+        let at = match &*state.status {
+            "breakpoint" => points.at(&state),
+            _ => AtStop::default(),
+        };
+        if state.status == "breakpoint" {
+            log(&mut report, at.logged);
+            if at.stop.is_none() && !cancel.is_cancelled() {
+                spec = spec.going_on(points.steps(&state));
+                continue;
+            }
+        }
         match answers.next(&questions(&state), machine) {
             Some(given) => {
                 spec.input = AttachedInput::Answers(given);
@@ -219,24 +301,40 @@ async fn run(
             }
             None => {
                 program.close().await;
-                return report.ended(result(state));
+                return report.ended(result(state, at.stop));
             }
         }
     }
 }
 
+/// Shows what breakpoints log.
+fn log(report: &mut Report, values: Vec<Value>) {
+    if !report.modes().contains(&StreamMode::Custom) {
+        return;
+    }
+    for data in values {
+        report.show(&Streamed {
+            event: StreamMode::Custom.as_str().to_owned(),
+            ns: Vec::new(),
+            data,
+            step: None,
+        });
+    }
+}
+
 /// Creates the request of the first stretch.
-fn first(args: &AttachArgs, thread: &str, modes: &[StreamMode]) -> RunSpec {
+fn first(args: &AttachArgs, thread: &str, modes: &[StreamMode], points: &ProgramPoints) -> RunSpec {
     let input = match &args.run {
         Some(input) => AttachedInput::Given(input.clone()),
         None => AttachedInput::GoOn,
     };
     RunSpec {
-        checkpoint: args.checkpoint.clone(),
+        // An edit has made the newest.
+        checkpoint: args.from.clone().filter(|_| args.edit.is_none()),
         context: args.context.clone(),
         modes: modes.iter().map(|mode| mode.as_str().to_owned()).collect(),
-        break_before: args.interrupt_before.clone(),
-        break_after: args.interrupt_after.clone(),
+        break_before: points.stops_before(),
+        break_after: points.stops_after(),
         recursion_limit: args.recursion_limit,
         ..RunSpec::new(thread, input)
     }
@@ -282,13 +380,13 @@ fn streamed(event: AttachedEvent) -> Streamed {
     }
 }
 
-fn result(state: AttachedState) -> Ending {
+fn result(state: AttachedState, stop: Option<RunStop>) -> Ending {
     Ending::Result {
         status: state.status,
         values: state.values,
         interrupts: state.interrupts,
         checkpoint: state.config.and_then(|place| place.checkpoint_id),
-        stop: None,
+        stop,
     }
 }
 

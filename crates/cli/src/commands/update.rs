@@ -10,6 +10,7 @@ use crate::fault::Fault;
 use crate::handover::Handover;
 use crate::input::check_values;
 use crate::place::Store;
+use crate::progress::Again;
 use crate::report::show_edit;
 
 pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
@@ -48,6 +49,6 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
         &updated.as_node,
         &updated.next,
         args.reading.json,
-        &store.option,
+        &Again::thread(thread.as_str(), &store.option).whole(),
     )
 }

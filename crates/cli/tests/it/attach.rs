@@ -417,3 +417,108 @@ fn questions_are_asked_at_a_terminal() {
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("--resume"), "{said}");
 }
+
+/// A loop whose threads outlive the command.
+const KEPT: &str = r#"
+import operator, sqlite3
+from typing import Annotated
+from typing_extensions import TypedDict
+
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import END, START, StateGraph
+
+
+class State(TypedDict, total=False):
+    n: int
+    log: Annotated[list[str], operator.add]
+
+
+def check(state):
+    return {"n": state["n"] + 1, "log": ["check"]}
+
+
+def pay(state):
+    return {"log": ["paid"]}
+
+
+builder = StateGraph(State).add_node("check", check).add_node("pay", pay).add_edge(START, "check")
+builder.add_conditional_edges("check", lambda state: state["n"] > 4, {True: "pay", False: "check"})
+graph = builder.compile(checkpointer=SqliteSaver(sqlite3.connect("threads.sqlite", check_same_thread=False)))
+"#;
+
+/// Adds the options that name a thread.
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["--trust", "--thread", "one"][..], more].concat()
+}
+
+#[test]
+fn a_thread_is_stopped_by_conditions_edited_and_run_again_from_a_checkpoint() {
+    let Some(python) = langgraph() else { return };
+    let user = User::new();
+    user.program(KEPT);
+    let run = with(&["--run", r#"{"n": 1}"#, "--break", "after:check if state.n == 3"]);
+    let stopped = user.attaches(3, &python, &run);
+    assert_eq!(stopped.json()["n"], 3);
+    assert!(stopped.err.contains("After `check`"), "{}", stopped.err);
+    let events = user.attaches(
+        3,
+        &python,
+        &with(&["--resume", "--break", "watch if state.n > 3", "--json"]),
+    );
+    let result = events.events().pop().unwrap()["data"].clone();
+    assert_eq!(
+        result["stop"]["reason"],
+        "The condition became true after `check`"
+    );
+    assert_eq!(result["values"]["n"], 4);
+    let checkpoint = result["checkpoint_id"].as_str().unwrap().to_owned();
+    let logs = with(&["--resume", "--break", "before:pay => {{ state.n }} before pay"]);
+    let done = user.attaches(0, &python, &logs);
+    assert!(done.err.contains("5 before pay"), "{}", done.err);
+    assert_eq!(
+        done.json()["log"],
+        json!(["check", "check", "check", "check", "paid"])
+    );
+
+    // What would come of an edit, the edit, and what comes of it.
+    let edit = with(&[
+        "--from",
+        &checkpoint,
+        "--edit",
+        r#"{"n": 9}"#,
+        "--as-node",
+        "check",
+    ]);
+    let seen = user.attaches(0, &python, &[&edit[..], &["--preview"]].concat());
+    assert_eq!(seen.out.trim(), "nothing stored; as check the next would be: pay");
+    let made = user
+        .attaches(0, &python, &[&edit[..], &["--json"]].concat())
+        .json();
+    assert_eq!(made["next"], json!(["pay"]));
+    let done = user.attaches(0, &python, &with(&["--resume"]));
+    assert_eq!(
+        done.json(),
+        json!({"n": 9, "log": ["check", "check", "check", "paid"]})
+    );
+    let both = user.attaches(0, &python, &[&edit[..], &["--resume"]].concat());
+    assert_eq!(both.json()["n"], 9);
+    let again = user.attaches(0, &python, &with(&["--resume", "--from", &checkpoint]));
+    assert_eq!(again.json()["n"], 5, "as it was");
+
+    for (wrong, words) in [
+        (&["--edit", r#"{"m": 1}"#][..], "no key m. It has: n, log."),
+        (
+            &["--edit", r#"{"n": 1}"#, "--from", "nowhere"],
+            "has no checkpoint nowhere",
+        ),
+        (&["--resume", "--from", "nowhere"], "has no checkpoint nowhere"),
+        (&["--resume", "--break", "before:pai"], "Did you mean `pay`?"),
+        (
+            &["--resume", "--break", "error:*"],
+            "not stopped at places of this kind",
+        ),
+    ] {
+        let refused = user.attaches(2, &python, &with(wrong));
+        assert!(refused.err.contains(words), "{words}: {}", refused.err);
+    }
+}

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use superstep_nodes::attach::{
     AttachError, AttachFaultCode, AttachOptions, AttachTarget, AttachedDescription, AttachedEvent,
-    AttachedInput, AttachedProgram, AttachedState, DrawnFrom, DrawnWay, GraphDrawing, RunSpec, WayKind,
-    wanted,
+    AttachedInput, AttachedProgram, AttachedState, DrawnFrom, DrawnWay, GraphDrawing, ProgramEdit, RunSpec,
+    WayKind, wanted,
 };
 use superstep_nodes::{Access, Environment, Grants};
 use superstep_test_servers::python_with_langgraph as langgraph;
@@ -757,13 +757,21 @@ async fn a_run_is_followed_asked_answered_read_and_edited() {
     let before = program.history("one", Some(&checkpoint), 10).await.unwrap();
     assert_eq!(before.len(), 1);
 
-    let edited = program
-        .update_state("one", Some(&checkpoint), json!({"n": 40}).into(), Some("count"))
-        .await
-        .unwrap();
-    assert_ne!(edited.checkpoint_id.as_ref(), Some(&checkpoint));
+    let edit = ProgramEdit {
+        thread: "one".to_owned(),
+        checkpoint: Some(checkpoint.clone()),
+        values: json!({"n": 40}).into(),
+        as_node: Some("count".to_owned()),
+        ..ProgramEdit::default()
+    };
+    let edited = program.update_state(&edit).await.unwrap();
+    assert_ne!(edited.checkpoint.as_ref(), Some(&checkpoint));
+    assert_eq!(
+        (&*edited.as_node, &*edited.next),
+        ("count", &["inner".to_owned()][..])
+    );
     let mut on = RunSpec::new("one", AttachedInput::GoOn);
-    on.checkpoint = edited.checkpoint_id;
+    on.checkpoint = edited.checkpoint;
     let (_, state) = follow(&program, &on).await;
     assert_eq!(Json::from(&state.unwrap().interrupts[0])["value"]["n"], 40);
     assert!(program.state("none", None).await.unwrap().next.is_empty());
@@ -1250,6 +1258,7 @@ async fn a_process_that_says_no_answers_is_ended_and_said() {
         ),
         (&format!("{endless}; exec sleep 1000"), "a line of more than"),
         ("echo broken >&2; exit 9", "It said:\nbroken"),
+        ("exec 1>&-; echo silent >&2; exec sleep 1000", "It said:\nsilent"),
         (&format!("{opened}; echo then >&2; exit 9"), "It said:\nthen"),
         (&format!("{opened}; echo garbage; exec sleep 1000"), "no answer"),
     ]
@@ -1456,4 +1465,384 @@ async fn an_input_is_known_by_its_type_hints_where_pydantic_makes_no_schema() {
     let (_, described) = of("context").await;
     let context = described.schemas.context_schema.unwrap();
     assert_eq!(context["properties"]["n"], json!({"type": "integer"}));
+}
+
+/// A program with reducers, a value that JSON cannot say, a stop of its own, and nodes that end it or fail without words.
+const EDITED: &str = r#"
+import decimal, operator, sys
+from typing import Annotated
+from typing_extensions import TypedDict
+
+from langgraph.graph import END, START, StateGraph, add_messages
+
+
+class State(TypedDict, total=False):
+    n: int
+    log: Annotated[list, operator.add]
+    messages: Annotated[list, add_messages]
+    price: object
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+def check(state):
+    return {"n": state["n"] + 1, "log": ["check"], "price": decimal.Decimal("1.50")}
+
+
+def pay(state):
+    if state["n"] == 100:
+        sys.exit(3)
+    if state["n"] == 200:
+        raise Mute()
+    return {"log": ["pay"]}
+
+
+def again(state):
+    return "check" if state["n"] < 5 else END
+
+
+builder = StateGraph(State).add_node("check", check).add_node("pay", pay)
+builder.add_edge(START, "check").add_edge("check", "pay").add_conditional_edges("pay", again)
+graph = builder.compile()
+stopping = builder.compile(interrupt_before=["pay"])
+"#;
+
+fn edit(thread: &str, values: Json) -> ProgramEdit {
+    ProgramEdit {
+        thread: thread.to_owned(),
+        values: values.into(),
+        ..ProgramEdit::default()
+    }
+}
+
+#[tokio::test]
+async fn an_edit_is_previewed_replaces_past_reducers_and_skips_a_step() {
+    let Some(programs) = Programs::of(&[("agent.py", EDITED)]) else {
+        return;
+    };
+    let program = programs.attach("agent.py:graph").await.unwrap();
+    let mut stops = spec(
+        "one",
+        json!({"n": 1, "messages": [{"role": "user", "content": "hello"}]}),
+    );
+    stops.break_before = vec!["pay".to_owned()];
+    let (_, state) = follow(&program, &stops).await;
+    let state = state.unwrap();
+    assert_eq!(
+        (&*state.next, &*state.ran),
+        (&["pay".to_owned()][..], &["check".to_owned()][..])
+    );
+    assert_eq!(Json::from(&state.all)["n"], 2);
+
+    let count = program.history("one", None, 100).await.unwrap().len();
+    let mut look = edit("one", json!({"n": 9}));
+    (look.as_node, look.preview) = (Some("pay".to_owned()), true);
+    let seen = program.update_state(&look).await.unwrap();
+    assert_eq!(
+        (seen.checkpoint, &*seen.next, &*seen.as_node),
+        (None, &[][..], "pay")
+    );
+    look.values = json!({"n": 1}).into();
+    assert_eq!(
+        program.update_state(&look).await.unwrap().next,
+        ["check"],
+        "its own condition decides"
+    );
+    let skipped = ProgramEdit {
+        skip_step: true,
+        preview: true,
+        ..edit("one", Json::Null)
+    };
+    assert_eq!(program.update_state(&skipped).await.unwrap().as_node, "pay");
+    assert_eq!(
+        program.history("one", None, 100).await.unwrap().len(),
+        count,
+        "nothing is stored"
+    );
+
+    let mut replaces = edit(
+        "one",
+        json!({"log": ["new"], "messages": [{"role": "user", "content": "again"}]}),
+    );
+    replaces.overwrite = vec!["log".to_owned(), "messages".to_owned()];
+    let made = program.update_state(&replaces).await.unwrap();
+    assert_eq!((&*made.as_node, &*made.next), ("check", &["pay".to_owned()][..]));
+    let state = program.state("one", made.checkpoint.as_deref()).await.unwrap();
+    let values = Json::from(&state.values);
+    assert_eq!(values["log"], json!(["new"]));
+    let messages = values["messages"].as_array().unwrap();
+    assert_eq!(
+        (messages.len(), &messages[0]["content"]),
+        (1, &json!("again")),
+        "it is a message again"
+    );
+    let made = program
+        .update_state(&edit("one", json!({"log": {"__overwrite__": []}})))
+        .await
+        .unwrap();
+    let state = program.state("one", made.checkpoint.as_deref()).await.unwrap();
+    assert_eq!(Json::from(&state.values)["log"], json!([]));
+
+    let picture = values["price"].clone();
+    assert_eq!(picture["$class"], "decimal.Decimal");
+    let mut nowhere = edit("one", json!({"n": 1}));
+    nowhere.checkpoint = Some("1f000000-0000-6000-8000-000000000000".to_owned());
+    let mut nobody = edit("one", json!({"n": 1}));
+    nobody.as_node = Some("nobody".to_owned());
+    for (wrong, code, words) in [
+        (
+            edit("one", json!({"price": picture})),
+            AttachFaultCode::InvalidUpdate,
+            "cannot be made of its picture",
+        ),
+        (
+            nobody,
+            AttachFaultCode::InvalidUpdate,
+            "no node nobody. It has: check, pay.",
+        ),
+        (
+            nowhere,
+            AttachFaultCode::NoCheckpoint,
+            "has no checkpoint 1f000000",
+        ),
+        (
+            edit("one", json!({"unknown": 1})),
+            AttachFaultCode::InvalidUpdate,
+            "no key unknown. It has: n, log, messages, price.",
+        ),
+    ] {
+        let error = program.update_state(&wrong).await.unwrap_err();
+        assert_eq!(error.fault().map(|fault| fault.code), Some(code), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    let mut nowhere = RunSpec::new("one", AttachedInput::GoOn);
+    nowhere.checkpoint = Some("1f000000-0000-6000-8000-000000000000".to_owned());
+    let (_, ended) = follow(&program, &nowhere).await;
+    assert_eq!(
+        ended.unwrap_err().fault().unwrap().code,
+        AttachFaultCode::NoCheckpoint
+    );
+}
+
+#[tokio::test]
+async fn a_program_stops_where_it_was_compiled_to_beside_where_it_is_asked_to() {
+    let Some(programs) = Programs::of(&[("agent.py", EDITED)]) else {
+        return;
+    };
+    let program = programs.attach("agent.py:stopping").await.unwrap();
+    let mut stops = spec("one", json!({"n": 1}));
+    stops.break_before = vec!["check".to_owned()];
+    let (_, state) = follow(&program, &stops).await;
+    assert_eq!(state.unwrap().next, ["check"]);
+    let (_, state) = follow(&program, &stops.clone().going_on(0)).await;
+    assert_eq!(state.unwrap().next, ["pay"], "its own stop");
+    // Steps of the stretches before count for the limit.
+    stops.recursion_limit = Some(4);
+    let (_, ended) = follow(&program, &stops.going_on(4)).await;
+    assert_eq!(
+        ended.unwrap_err().fault().unwrap().code,
+        AttachFaultCode::RecursionLimit
+    );
+}
+
+#[tokio::test]
+async fn a_node_that_ends_the_program_or_has_no_words_ends_its_run_only() {
+    let Some(programs) = Programs::of(&[("agent.py", EDITED)]) else {
+        return;
+    };
+    let program = programs.attach("agent.py:graph").await.unwrap();
+    let (_, ended) = follow(&program, &spec("one", json!({"n": 99}))).await;
+    let error = ended.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("The node ended the program (sys.exit(3))"),
+        "{error}"
+    );
+    assert_eq!(error.fault().unwrap().line, Some(line_of(EDITED, "sys.exit(3)")));
+    let (_, ended) = follow(&program, &spec("two", json!({"n": 199}))).await;
+    let error = ended.unwrap_err();
+    assert!(
+        error.to_string().contains("Mute: (its text cannot be made"),
+        "{error}"
+    );
+    let (_, state) = follow(&program, &spec("three", json!({"n": 4}))).await;
+    assert_eq!(state.unwrap().status, "done");
+}
+
+#[tokio::test]
+async fn an_editor_is_told_where_to_attach_when_debugpy_is_there() {
+    let stand_in = "def listen(address):\n    return address[0], address[1] or 5678\n\ndef wait_for_client():\n    print('waited')\n";
+    let files = [
+        ("with/agent.py", EDITED),
+        ("with/debugpy.py", stand_in),
+        ("without/agent.py", EDITED),
+    ];
+    let Some(programs) = Programs::of(&files) else {
+        return;
+    };
+    let program = programs.attach("with/agent.py:graph").await.unwrap();
+    let at = program.debug(Some(4711), true).await.unwrap();
+    assert_eq!((&*at.host, at.port), ("127.0.0.1", 4711));
+    let launch: Json = serde_json::from_str(&at.launch("agent")).unwrap();
+    assert_eq!(launch["connect"], json!({"host": "127.0.0.1", "port": 4711}));
+    assert_eq!(printed(&program, 1).await.0, ["waited"]);
+    assert_eq!(program.debug(None, false).await.unwrap(), at, "it listens once");
+
+    let program = programs.attach("without/agent.py:graph").await.unwrap();
+    if let Err(error) = program.debug(None, false).await {
+        assert_eq!(error.fault().unwrap().code, AttachFaultCode::DebugpyMissing);
+        assert!(error.to_string().contains("pip install debugpy"), "{error}");
+    }
+}
+
+/// A numbers' generator for a test that says its seed.
+fn below(seed: &mut u64, limit: usize) -> usize {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    usize::try_from(*seed % limit.max(1) as u64).unwrap()
+}
+
+/// Starts the real interpreter and keeps what it says.
+const RECORDS: &str = r#"
+import subprocess, sys
+real, kept = sys.argv[1:3]
+program = subprocess.Popen([real, *sys.argv[3:]], stdout=subprocess.PIPE)
+with open(kept, "ab", 0) as file:
+    for line in program.stdout:
+        file.write(line)
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+"#;
+
+/// Says what was kept, each answer when its request has come, and is killed after so many bytes.
+const REPLAYS: &str = r#"
+import json, os, signal, sys
+kept, left = open(sys.argv[1], "rb").read().splitlines(True), int(open(sys.argv[2]).read())
+requests, said = sys.stdin.buffer, sys.stdout.buffer
+requests.read(int(requests.readline()))
+for request in requests:
+    number = json.loads(request).get("id")
+    for line in kept:
+        if json.loads(line)["id"] != number:
+            continue
+        said.write(line[:left])
+        said.flush()
+        left -= len(line)
+        if left <= 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+"#;
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_program_that_is_killed_between_any_two_bytes_is_said_and_nothing_hangs() {
+    let Some(mut programs) = Programs::of(&[
+        ("agent.py", WORKS),
+        ("records.py", RECORDS),
+        ("replays.py", REPLAYS),
+    ]) else {
+        return;
+    };
+    let (kept, left) = (programs.path("kept"), programs.path("left"));
+    let real = programs.python.display().to_string();
+    let of = |name: &str, script_name: &str, args: &str| {
+        let python = programs.path(name);
+        let file = programs.path(script_name);
+        script(
+            &python,
+            &format!("exec '{real}' -I -S '{}' {args} \"$@\"", file.display()),
+        );
+        python
+    };
+    let records = of("records", "records.py", &format!("'{real}' '{}'", kept.display()));
+    let replays = of(
+        "replays",
+        "replays.py",
+        &format!("'{}' '{}'", kept.display(), left.display()),
+    );
+    // Everything that is asked of a program, up to the first error.
+    async fn converse(programs: &Programs) -> Result<(), AttachError> {
+        let program = programs.attach("agent.py:graph").await?;
+        let all = async || -> Result<(), AttachError> {
+            program.describe().await?;
+            let (_, state) = follow(&program, &spec("one", json!({"n": 1}))).await;
+            state?;
+            program.state("one", None).await?;
+            let mut looks = edit("one", json!({"n": 5}));
+            looks.preview = true;
+            program.update_state(&looks).await.map(drop)
+        };
+        let ended = all().await;
+        if ended.is_err() {
+            assert!(program.describe().await.is_err(), "what is gone stays gone");
+            assert!(follow(&program, &spec("two", json!({}))).await.1.is_err());
+        }
+        ended
+    }
+    programs.python = records;
+    converse(&programs).await.unwrap();
+    let whole = std::fs::read(&kept).unwrap();
+    let mut ends: Vec<usize> = (0..whole.len())
+        .filter(|at| whole[*at] == b'\n')
+        .map(|at| at + 1)
+        .collect();
+    let last = ends.pop().unwrap();
+    assert!(
+        ends.len() > 10,
+        "open, describe, events and answers: {}",
+        ends.len()
+    );
+    let mut seed = u64::from(std::process::id()) + 1;
+    println!("seed {seed}");
+    let cuts = (0..8).map(|_| 1 + below(&mut seed, last - 1));
+    programs.python = replays;
+    for cut in ends.iter().copied().chain(cuts) {
+        std::fs::write(&left, cut.to_string()).unwrap();
+        let error = converse(&programs).await.unwrap_err();
+        let is_half = !ends.contains(&cut);
+        match &error {
+            AttachError::Ended { .. } => {}
+            AttachError::Garbled { cause, .. } if is_half && cause == "half a line" => {}
+            _ => panic!("killed after {cut} bytes: {error}"),
+        }
+        assert!(error.to_string().contains("ended"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_without_end_is_bounded_as_all_that_is_printed() {
+    let text = r#"
+import sys
+from langgraph.graph import START, StateGraph
+
+
+def loud(state):
+    for _ in range(40):
+        sys.stderr.write("x" * 1_000_000)
+    sys.stderr.write("\n")
+    return {}
+
+
+graph = StateGraph(dict).add_node("loud", loud).add_edge(START, "loud").compile()
+"#;
+    let Some(programs) = Programs::of(&[("agent.py", text)]) else {
+        return;
+    };
+    let program = programs.attach("agent.py:graph").await.unwrap();
+    let (_, state) = follow(
+        &program,
+        &RunSpec::new("one", AttachedInput::Given(json!({"n": 1}).into())),
+    )
+    .await;
+    assert_eq!(state.unwrap().status, "done");
+    let (lines, dropped) = printed(&program, 40_000_000 / (16 * 1024)).await;
+    let bytes: usize = lines.iter().map(String::len).sum();
+    assert!(
+        bytes <= 16 * 1024 * 1024 && dropped > 1000,
+        "{bytes} bytes are kept, {dropped} lines are not"
+    );
 }

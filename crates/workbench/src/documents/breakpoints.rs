@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::Workbench;
 use crate::base::blocking;
+use crate::runs::program_points;
 use crate::wire::{
     AppEvent, Breakpoint, Breakpoints, ChangeBreakpoints, CheckBreakpoint, Empty, Problem, ReadBreakpoints,
 };
@@ -28,6 +29,12 @@ impl Workbench {
         request: CheckBreakpoint,
     ) -> Result<Empty, Problem> {
         request.point.compile()?;
+        if let Some(graph_id) = &request.graph_id {
+            let is_seen = self.document(graph_id)?.state.lock().seen.is_some();
+            if let Some(attachment) = self.attached().filter(|_| is_seen) {
+                program_points::check(&request.point, attachment.drawing())?;
+            }
+        }
         Ok(Empty {})
     }
 

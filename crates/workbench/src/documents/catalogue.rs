@@ -68,6 +68,7 @@ impl Workbench {
         .ok_or_else(missing)?;
         self.graph_open(OpenGraph {
             path: to.to_string_lossy().into_owned(),
+            work: None,
         })
         .await
     }

@@ -143,7 +143,7 @@ impl Workbench {
     }
 
     pub(crate) async fn graph_open(self: &Arc<Self>, request: OpenGraph) -> Result<GraphView, Problem> {
-        if let Some(view) = self.open_seen(&request.path).await? {
+        if let Some(view) = self.open_seen(&request.path, request.work).await? {
             return Ok(view);
         }
         let this = self.clone();

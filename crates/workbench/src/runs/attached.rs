@@ -14,13 +14,14 @@ use superstep_nodes::attach::{
     AttachError, AttachFaultCode, AttachedEvent, AttachedInput, AttachedRun, AttachedState, RunSpec,
 };
 
+use super::program_points::ProgramPoints;
 use super::reader::{RunReader, RunStream};
 use crate::Workbench;
 use crate::base::values::{MAX_TITLE, first_text};
-use crate::documents::seen::Attachment;
+use crate::documents::seen::{Attachment, no_program};
 use crate::ledger::ThreadRow;
 use crate::running::StopHandle;
-use crate::wire::{AppEvent, BreakWhen, Breakpoint, Json, Problem, RunAction, RunView, StartRun};
+use crate::wire::{AppEvent, Json, Problem, RunAction, RunStop, RunView, StartRun};
 
 /// Kinds of events that are asked for.
 const MODES: [&str; 4] = ["tasks", "checkpoints", "messages", "custom"];
@@ -37,7 +38,7 @@ impl Workbench {
         if !self.runs.is_taken(&thread_id) {
             self.current_program().await?;
         }
-        let attachment = self.attached().ok_or_else(gone)?;
+        let attachment = self.attached().ok_or_else(no_program)?;
         let answers = match &request.action {
             RunAction::Resume { answers, .. } => answers.clone(),
             _ => BTreeMap::new(),
@@ -60,7 +61,13 @@ impl Workbench {
             }
             .unwrap_or_else(|| attachment.document_name()),
         };
-        let spec = spec_of(&thread_id, &request, context.as_ref(), &attachment)?;
+        let mut points = points_of(&request, &attachment)?;
+        if points.watches() {
+            let checkpoint = request.action.checkpoint();
+            let state = attachment.program.state(&thread_id, checkpoint).await;
+            points.begin(state.map(|state| state.values).unwrap_or_default());
+        }
+        let spec = spec_of(&thread_id, &request, context.as_ref(), &attachment, &points)?;
         let run = self.new_run(&thread_id);
         let row = ThreadRow {
             thread_id: thread_id.clone(),
@@ -81,6 +88,10 @@ impl Workbench {
         });
         let stream = AttachedStream {
             run: attachment.program.run(&spec),
+            spec,
+            points,
+            ended: None,
+            stopped: None,
             thread: thread_id.clone(),
             stop: slot.stop.clone(),
             stopping: false,
@@ -107,13 +118,8 @@ impl Workbench {
     }
 }
 
-fn gone() -> Problem {
-    Problem::new("program-ended", text!("The program is not attached any more."))
-        .remedy(text!("Open it again."))
-}
-
 impl Attachment {
-    fn document_name(&self) -> String {
+    pub(crate) fn document_name(&self) -> String {
         crate::session::name_of(&self.document(), None)
     }
 }
@@ -123,6 +129,7 @@ fn spec_of(
     request: &StartRun,
     context: Option<&Json>,
     attachment: &Attachment,
+    points: &ProgramPoints,
 ) -> Result<RunSpec, Problem> {
     let input = match &request.action {
         RunAction::Input { input, .. } if attachment.takes_whole() => {
@@ -144,36 +151,39 @@ fn spec_of(
         }
         RunAction::Continue | RunAction::Replay { .. } => AttachedInput::GoOn,
     };
-    let every = |wanted: bool| wanted.then(|| "*".to_owned());
-    let points = |when: BreakWhen| {
-        let fits = move |point: &&Breakpoint| {
-            point.enabled && point.when == when && point.condition.is_none() && point.within.is_none()
-        };
-        request
-            .breakpoints
-            .iter()
-            .filter(fits)
-            .map(|point| point.node.clone())
-    };
     Ok(RunSpec {
         checkpoint: request.action.checkpoint().map(str::to_owned),
         context: context.map(|context| context.clone().into()),
         modes: MODES.map(str::to_owned).to_vec(),
-        break_before: (request.break_before.iter().cloned())
-            .chain(points(BreakWhen::Before))
-            .collect(),
-        break_after: (request.break_after.iter().cloned())
-            .chain(points(BreakWhen::After))
-            .chain(every(request.single_step))
-            .collect(),
+        break_before: points.stops_before(),
+        break_after: points.stops_after(),
         recursion_limit: request.recursion_limit,
         ..RunSpec::new(thread, input)
     })
 }
 
+/// Collects where a run stops.
+fn points_of(request: &StartRun, attachment: &Attachment) -> Result<ProgramPoints, Problem> {
+    let mut after = request.break_after.clone();
+    if request.single_step {
+        after.push("*".to_owned());
+    }
+    ProgramPoints::new(
+        &request.breakpoints,
+        &request.break_before,
+        &after,
+        attachment.drawing(),
+    )
+}
+
 /// Events of a run of an attached program.
 struct AttachedStream {
+    /// The stretch that runs; a run has another one for each breakpoint that does not stop it.
     run: AttachedRun,
+    spec: RunSpec,
+    points: ProgramPoints,
+    ended: Option<Result<AttachedState, AttachError>>,
+    stopped: Option<RunStop>,
     thread: String,
     stop: StopHandle,
     stopping: bool,
@@ -190,9 +200,13 @@ impl RunStream for AttachedStream {
             if let Some(event) = self.waiting.pop_front() {
                 return Some(event);
             }
+            if self.ended.is_some() {
+                return None;
+            }
             tokio::select! {
                 event = self.run.next() => match event {
                     Some(event) => self.waiting.extend(converted(&self.thread, event)),
+                    None if self.goes_on() => {}
                     None => return None,
                 },
                 () = self.attachment.program.prints(), if !self.attachment.program.has_ended() => {
@@ -214,9 +228,13 @@ impl RunStream for AttachedStream {
         }
     }
 
-    async fn finish(self) -> Result<RunResult, RunError> {
+    async fn finish(mut self) -> (Result<RunResult, RunError>, Option<RunStop>) {
         let (cancelled, drained) = (self.stop.cancel.is_cancelled(), self.stop.drain.requested());
-        match self.run.ended().await {
+        let ended = match self.ended.take() {
+            Some(ended) => ended,
+            None => self.run.ended().await,
+        };
+        let result = match ended {
             Ok(state) => Ok(result_of(state)),
             Err(error) => Err(match (error.fault(), drained) {
                 // A node that did not stop was ended with the program.
@@ -226,7 +244,31 @@ impl RunStream for AttachedStream {
                 }
                 _ => error_of(&error),
             }),
+        };
+        (result, self.stopped)
+    }
+}
+
+impl AttachedStream {
+    /// Looks why the stretch has ended, and begins another one where no breakpoint stops the run.
+    fn goes_on(&mut self) -> bool {
+        let ended = self.run.take_ended();
+        if let Ok(state) = &ended
+            && state.status == "breakpoint"
+            && !self.stopping
+        {
+            let at = self.points.at(state);
+            let logged = at.logged.into_iter();
+            (self.waiting).extend(logged.map(|value| event_of(&[], Payload::Custom(value, None))));
+            if at.stop.is_none() {
+                self.spec = self.spec.clone().going_on(self.points.steps(state));
+                self.run = self.attachment.program.run(&self.spec);
+                return true;
+            }
+            self.stopped = at.stop;
         }
+        self.ended = Some(ended);
+        !self.waiting.is_empty()
     }
 }
 

@@ -16,7 +16,7 @@ use superstep_document::{Document, Join, Text, suggest, text};
 const NAMES: [&str; 6] = ["old", "new", "writer", "task", "value", "run"];
 
 /// Builds the variables of a condition.
-fn scope(seen: &Value) -> Scope {
+pub(super) fn scope(seen: &Value) -> Scope {
     let mut scope = Scope::new(&seen["state"]);
     for name in NAMES {
         if let Some(value) = seen.get(name) {
@@ -26,7 +26,7 @@ fn scope(seen: &Value) -> Scope {
     scope
 }
 
-fn invalid(point: &Breakpoint, message: impl Into<Text>) -> Problem {
+pub(super) fn invalid(point: &Breakpoint, message: impl Into<Text>) -> Problem {
     Problem::new(
         "invalid-breakpoint",
         text!(
@@ -154,7 +154,11 @@ impl Breakpoint {
     ///
     /// The condition or the text reads such a key.
     pub fn reads_only_keys_of(&self, document: &Document) -> Result<(), Problem> {
-        let declared: BTreeSet<&str> = document.state_keys().map(|(key, _)| key).collect();
+        self.reads_only(&document.state_keys().map(|(key, _)| key).collect())
+    }
+
+    /// Refuses state keys that are none of these, unless none are declared.
+    pub(super) fn reads_only(&self, declared: &BTreeSet<&str>) -> Result<(), Problem> {
         if self.within.is_some() || declared.is_empty() {
             return Ok(());
         }
@@ -197,40 +201,50 @@ impl Breakpoint {
                 BreakHits::From(n) => HitRule::From(n.into()),
             });
         }
-        let place = "the condition of a breakpoint";
-        match self
-            .condition
-            .as_deref()
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-        {
-            Some(source) => {
-                let condition = Expression::compile(source, place)
-                    .map_err(|error| invalid(self, &error.message).remedy(error.remedy))?;
-                known(self, condition.uses())?;
-                point = point.when(move |seen: &Value| {
-                    condition
-                        .truth(&scope(seen))
-                        .map_err(|error| error.message.into())
-                });
-            }
-            None if self.when == BreakWhen::Watch => {
-                return Err(
-                    invalid(self, text!("a watchpoint needs a condition.")).remedy(text!(
-                        "Write an expression that becomes true, such as `state.retries > 2`."
-                    )),
-                );
-            }
-            None => {}
+        if let Some(condition) = self.compiled_condition()? {
+            point = point.when(move |seen: &Value| {
+                condition
+                    .truth(&scope(seen))
+                    .map_err(|error| error.message.into())
+            });
         }
-        if let Some(source) = self.log.as_deref().filter(|text| !text.is_empty()) {
-            let text = Template::compile(source, "the text of a breakpoint")
-                .map_err(|error| invalid(self, &error.message).remedy(error.remedy))?;
-            known(self, text.uses())?;
+        if let Some(text) = self.compiled_log()? {
             point = point
                 .log(move |seen: &Value| text.render(&scope(seen)).map_err(|error| error.message.into()));
         }
         Ok(point)
+    }
+
+    /// Compiles the condition, where there is one.
+    pub(super) fn compiled_condition(&self) -> Result<Option<Expression>, Problem> {
+        let source = self.condition.as_deref().map(str::trim);
+        match source.filter(|text| !text.is_empty()) {
+            Some(source) => {
+                let condition = Expression::compile(source, "the condition of a breakpoint")
+                    .map_err(|error| invalid(self, &error.message).remedy(error.remedy))?;
+                known(self, condition.uses())?;
+                Ok(Some(condition))
+            }
+            None if self.when == BreakWhen::Watch => {
+                Err(
+                    invalid(self, text!("a watchpoint needs a condition.")).remedy(text!(
+                        "Write an expression that becomes true, such as `state.retries > 2`."
+                    )),
+                )
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Compiles the text that is logged, where there is one.
+    pub(super) fn compiled_log(&self) -> Result<Option<Template>, Problem> {
+        let Some(source) = self.log.as_deref().filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let text = Template::compile(source, "the text of a breakpoint")
+            .map_err(|error| invalid(self, &error.message).remedy(error.remedy))?;
+        known(self, text.uses())?;
+        Ok(Some(text))
     }
 }
 

@@ -19,6 +19,7 @@ mod named_edges;
 pub(crate) mod node_test;
 mod overview;
 mod playground;
+pub(crate) mod program_points;
 mod reader;
 mod recorder;
 pub(crate) mod records;

@@ -16,7 +16,7 @@ use crate::ipc::{Ending, Report};
 use crate::ledger::{RunLog, RunRow};
 use crate::running::TakenThread;
 use crate::runs::records::{checkpoint_view, within};
-use crate::wire::{AppEvent, RunStatus};
+use crate::wire::{AppEvent, RunStatus, RunStop};
 
 /// A thread's entry in lists is sent at most so often while it runs.
 const THREAD_EVERY: Duration = Duration::from_millis(250);
@@ -27,8 +27,8 @@ pub(super) trait RunStream: Send + 'static {
     const STORES_LATER: bool;
     /// Waits for the next event; `None` at the end.
     fn next(&mut self) -> impl Future<Output = Option<StreamEvent>> + Send;
-    /// Waits for the end.
-    fn finish(self) -> impl Future<Output = Result<RunResult, RunError>> + Send;
+    /// Waits for the end, and says where a breakpoint stopped it.
+    fn finish(self) -> impl Future<Output = (Result<RunResult, RunError>, Option<RunStop>)> + Send;
 }
 
 impl RunStream for Run {
@@ -38,8 +38,10 @@ impl RunStream for Run {
         Run::next(self).await
     }
 
-    async fn finish(self) -> Result<RunResult, RunError> {
-        Run::finish(self).await
+    async fn finish(self) -> (Result<RunResult, RunError>, Option<RunStop>) {
+        let result = Run::finish(self).await;
+        let stop = stop_of(&result);
+        (result, stop)
     }
 }
 
@@ -100,9 +102,9 @@ impl RunReader {
                 self.thread_sent = Instant::now();
             }
         }
-        let result = stream.finish().await;
+        let (result, stop) = stream.finish().await;
         self.recorder.end();
-        self.end(result).await;
+        self.end(result, stop).await;
     }
 
     async fn event(&mut self, event: StreamEvent, stores_later: bool) {
@@ -171,7 +173,7 @@ impl RunReader {
         }
     }
 
-    async fn end(mut self, result: Result<superstep::RunResult, RunError>) {
+    async fn end(mut self, result: Result<superstep::RunResult, RunError>, stop: Option<RunStop>) {
         let (workbench, thread_id) = (self.workbench.clone(), self.run.thread_id.clone());
         let head = workbench
             .heads(&thread_id, None, Some(1))
@@ -182,7 +184,7 @@ impl RunReader {
         let (status, problem) = status_of(&result, head.as_ref().is_some_and(|head| !head.next.is_empty()));
         self.run.status = status;
         self.run.problem = problem;
-        self.run.stop = stop_of(&result);
+        self.run.stop = stop;
         self.run.summary = self.recorder.summary(status, &result);
         self.run.ended_at = Some(files::now());
         if let Err(problem) = workbench.ledger.run_ended(&self.run) {

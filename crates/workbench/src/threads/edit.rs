@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use superstep::{CheckpointId, ThreadId, Value};
+use superstep_nodes::attach::ProgramEdit;
 
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
 use crate::documents::GraphSource;
 use crate::documents::graphs::Built;
+use crate::documents::seen::{no_program, problem_of};
 use crate::ledger::ThreadRow;
 use crate::session::{Edit, Origin, RanOn, Write, replacing};
 use crate::wire::{Problem, RunModels, UpdateState, Updated};
@@ -90,6 +92,9 @@ impl Workbench {
     }
 
     pub(crate) async fn thread_update(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
+        if self.attached().is_some() {
+            return self.update_attached(request).await;
+        }
         let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
         let built = self
             .built_for(
@@ -118,21 +123,65 @@ impl Workbench {
         let Some(id) = &updated.checkpoint_id else {
             return Ok(updated);
         };
-        if self.ledger.thread(&request.thread_id)?.is_none() {
+        let (name, key) = (&built.source.name, &built.source.key);
+        self.note_edit(&request.thread_id, id, name, key).await?;
+        Ok(updated)
+    }
+
+    /// Edits a thread of the attached program, by LangGraph's own functions in its process.
+    async fn update_attached(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
+        // Before the thread is taken: a program is not started again while it runs one.
+        if !self.runs.is_taken(&request.thread_id) {
+            self.current_program().await?;
+        }
+        let attachment = self.attached().ok_or_else(no_program)?;
+        let _slot = self.reserve_attached(&request.thread_id, Vec::new())?;
+        let edit = ProgramEdit {
+            thread: request.thread_id.clone(),
+            checkpoint: request.checkpoint_id,
+            values: request.values.into(),
+            overwrite: request.overwrite,
+            as_node: request.as_node,
+            skip_step: request.skip_step,
+            preview: request.preview,
+        };
+        let edited = attachment.program.update_state(&edit).await;
+        let edited = edited.map_err(|error| problem_of(&error, &attachment.named))?;
+        if let Some(id) = &edited.checkpoint {
+            let name = attachment.document_name();
+            self.note_edit(&request.thread_id, id, &name, &attachment.named)
+                .await?;
+        }
+        Ok(Updated {
+            checkpoint_id: edited.checkpoint,
+            next: edited.next,
+            as_node: edited.as_node,
+        })
+    }
+
+    /// Publishes the checkpoint of an edit, and notes its thread where it is new.
+    async fn note_edit(
+        self: &Arc<Self>,
+        thread: &str,
+        checkpoint: &str,
+        name: &str,
+        key: &str,
+    ) -> Result<(), Problem> {
+        if self.ledger.thread(thread)?.is_none() {
             let row = ThreadRow {
-                thread_id: request.thread_id.clone(),
-                title: built.source.name.clone(),
-                graph_name: built.source.name.clone(),
-                graph_key: built.source.key.clone(),
+                thread_id: thread.to_owned(),
+                title: name.to_owned(),
+                graph_name: name.to_owned(),
+                graph_key: key.to_owned(),
                 created_at: files::now(),
             };
             self.ledger.thread_began(&row, &self.database.place())?;
         }
-        if let Some(event) = self.checkpoint_event(&request.thread_id, id).await {
-            self.emit(&request.thread_id, event);
+        if let Some(event) = self.checkpoint_event(thread, checkpoint).await {
+            self.emit(thread, event);
         }
-        self.publish_thread(&request.thread_id).await;
-        self.publish_inbox(Some(&request.thread_id));
-        Ok(updated)
+        self.publish_thread(thread).await;
+        self.publish_inbox(Some(thread));
+        Ok(())
     }
 }

@@ -193,6 +193,10 @@ pub struct ReadBreakpoints {
 pub struct CheckBreakpoint {
     /// The breakpoint.
     pub point: Breakpoint,
+    /// The open graph that it is for: that of a program takes fewer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_id: Option<String>,
 }
 
 /// `breakpoints.change`: changes some breakpoints of a graph, and leaves the others as they are stored: another window may

@@ -18,6 +18,7 @@ macro_rules! for_each_command {
             "graph.laid" => graph_laid(GraphRef) -> LaidView,
             "graph.lay" => graph_lay(LayGraph) -> LaidView,
             "graph.get" => graph_get(GraphRef) -> GraphView,
+            "program.debug" => program_debug(Empty) -> ProgramDebugger,
             "graph.apply" => graph_apply(ApplyPatch) -> Applied,
             "graph.save" => graph_save(SaveGraph) -> Saved,
             "graph.writeText" => graph_write_text(WriteText) -> Applied,

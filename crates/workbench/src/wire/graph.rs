@@ -378,6 +378,22 @@ pub struct InsideView {
 pub struct OpenGraph {
     /// A graph file, or a folder that holds `graph.json`.
     pub path: String,
+    /// A name of the caller's, by which `work.cancel` stops a program that is imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub work: Option<String>,
+}
+
+/// `program.debug`: lets an editor attach to the code of the attached program, by debugpy.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ProgramDebugger {
+    /// Host.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// The entry of `configurations` in VS Code's `launch.json` that attaches there.
+    pub launch: String,
 }
 
 /// `graph.openExample`

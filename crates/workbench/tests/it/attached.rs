@@ -457,3 +457,198 @@ async fn ways_have_their_own_labels_and_a_form_needs_no_schema() {
         "{lacking}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn breakpoints_of_a_program_stop_before_after_and_when_a_condition_holds() {
+    let Some(mut attached) = Attached::with(DESK).await else {
+        return;
+    };
+    let graph = attached.open().await["graphId"].clone();
+    let app = &mut attached.app;
+    let point = |when: &str, node: &str, condition: &str| json!({"id": format!("{when}-{node}"), "when": when, "node": node, "condition": condition, "enabled": true});
+    let start = |points: Value, action: Value, thread: &Value| {
+        let mut request = json!({"graphId": graph, "action": action, "breakpoints": points});
+        if thread.is_string() {
+            request["threadId"] = thread.clone();
+        }
+        request
+    };
+    let stop = |events: &[AppEvent]| {
+        let run = events.iter().rev().find_map(|event| match event {
+            AppEvent::Run { run } => Some(run.clone()),
+            _ => None,
+        });
+        let run = run.unwrap();
+        (
+            run.status,
+            run.stop
+                .map(|stop| (stop.breakpoint.unwrap_or_default(), stop.reason)),
+        )
+    };
+    let stopped = |id: &str, reason: &str| (RunStatus::Paused, Some((id.to_owned(), reason.to_owned())));
+
+    let input = json!({"type": "input", "input": {"n": 1}});
+    let points = json!([
+        point("before", "pay", "state.n == 5"),
+        point("after", "check", "state.n == 3")
+    ]);
+    let (run, events) = app.run(start(points.clone(), input.clone(), &Value::Null)).await;
+    assert_eq!(stop(&events), stopped("after-check", "After `check`"));
+    let thread = run["threadId"].clone();
+    let id = thread.as_str().unwrap();
+    assert_eq!(app.state(id, None).await["n"], 3);
+    let on = json!({"type": "continue"});
+    let (_, events) = app.run(start(points.clone(), on.clone(), &thread)).await;
+    assert_eq!(stop(&events), stopped("before-pay", "Before `pay`"));
+    assert_eq!(
+        app.state(id, None).await["n"],
+        5,
+        "it was let go on where the condition did not hold"
+    );
+    let (_, events) = app.run(start(points, on.clone(), &thread)).await;
+    assert_eq!(stop(&events), (RunStatus::Done, None));
+    assert_eq!(app.state(id, None).await["n"], 6);
+
+    // One that logs, and one that waits for a condition to become true.
+    let mut logs = point("after", "check", "");
+    logs["log"] = "n is {{ state.n }}".into();
+    let points = json!([logs, point("watch", "", "state.n > 3")]);
+    let (_, events) = app.run(start(points, input.clone(), &Value::Null)).await;
+    assert_eq!(
+        stop(&events),
+        stopped("watch-", "The condition became true after `check`")
+    );
+    let logged: Vec<String> = events
+        .iter()
+        .filter_map(|event| match event {
+            AppEvent::Custom { value, .. } => Some(value["log"].as_str()?.to_owned()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(logged, ["n is 2", "n is 3", "n is 4"]);
+
+    // What a program is not stopped at is refused in words, where it is typed and where it runs.
+    let key = json!({"when": "key", "key": "n", "node": "", "enabled": true});
+    let problem = app
+        .refused("run.start", start(json!([key]), input, &Value::Null))
+        .await;
+    assert!(
+        problem.message.contains("not stopped at places of this kind"),
+        "{problem:?}"
+    );
+    for (point, words) in [
+        (point("before", "pay", "state.nope > 1"), Some("no key `nope`")),
+        (point("before", "pai", ""), Some("Did you mean `pay`?")),
+        // A key that no input sets.
+        (point("before", "pay", "state.log"), None),
+    ] {
+        let request = json!({"point": point, "graphId": graph});
+        match words {
+            Some(words) => {
+                let problem = app.refused("breakpoint.check", request).await;
+                assert!(problem.message.contains(words), "{problem:?}");
+            }
+            None => drop(app.ok("breakpoint.check", request).await),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_of_a_program_is_edited_forked_and_run_again_from_a_checkpoint() {
+    let Some(mut attached) = Attached::with(DESK).await else {
+        return;
+    };
+    let graph = attached.open().await["graphId"].clone();
+    let app = &mut attached.app;
+    let input = json!({"type": "input", "input": {"n": 1}});
+    let (run, _) = app.run(json!({"graphId": graph, "action": input})).await;
+    let id = run["threadId"].as_str().unwrap().to_owned();
+    let all = app.ok("thread.checkpoints", json!({"threadId": id})).await["checkpoints"].clone();
+    let first = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|point| point["next"] == json!(["check"]));
+    let first = first.unwrap()["id"].clone();
+    let edit = |preview: bool| {
+        json!({"threadId": id, "checkpointId": first, "graphId": graph, "values": {"n": 9, "log": ["mine"]},
+            "overwrite": ["n", "log"], "asNode": "check", "preview": preview})
+    };
+    let seen = app.ok("thread.update", edit(true)).await;
+    assert_eq!(seen, json!({"next": ["pay"], "asNode": "check"}));
+    let made = app.ok("thread.update", edit(false)).await;
+    assert_eq!(made["next"], json!(["pay"]));
+    let forked = app.ok("thread.checkpoints", json!({"threadId": id})).await["checkpoints"].clone();
+    assert_eq!(
+        forked.as_array().unwrap().len(),
+        all.as_array().unwrap().len() + 1
+    );
+    assert_eq!(forked[0]["id"], made["checkpointId"]);
+    assert_eq!(forked[0]["parent"], first);
+    let (_, events) = app
+        .run(json!({"graphId": graph, "threadId": id, "action": {"type": "continue"}}))
+        .await;
+    assert_eq!(status(&events), RunStatus::Done);
+    let state = app.state(&id, None).await;
+    assert_eq!(
+        (&state["n"], &state["log"]),
+        (&json!(9), &json!(["mine", "paid"]))
+    );
+
+    // From the same checkpoint as it was.
+    let replay = json!({"type": "replay", "checkpointId": first});
+    let (_, events) = app
+        .run(json!({"graphId": graph, "threadId": id, "action": replay}))
+        .await;
+    assert_eq!(nodes_that_began(&events)[0], "check");
+    assert_eq!(app.state(&id, None).await["n"], 6);
+
+    let wrong = json!({"threadId": id, "values": {"nope": 1}, "graphId": graph});
+    let problem = app.refused("thread.update", wrong).await;
+    assert_eq!(problem.code, "invalid-update");
+    assert!(problem.message.contains("no key nope") && problem.remedy.unwrap().contains("log"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_whose_process_ends_is_said_and_the_next_run_starts_it_again() {
+    let Some(mut attached) = Attached::with(DESK).await else {
+        return;
+    };
+    let graph = attached.open().await["graphId"].clone();
+    let app = &mut attached.app;
+    let start = |n: i64| json!({"graphId": graph, "action": {"type": "input", "input": {"n": n}}});
+    let (_, events) = app.run(start(500)).await;
+    assert_eq!(status(&events), RunStatus::Failed);
+    let problem = events.iter().rev().find_map(|event| match event {
+        AppEvent::Run { run } => run.problem.clone(),
+        _ => None,
+    });
+    let problem = problem.unwrap();
+    assert!(problem.message.contains("The program ended"), "{problem:?}");
+    let (_, events) = app.run(start(1)).await;
+    assert_eq!(status(&events), RunStatus::Done);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_module_that_never_ends_is_cancelled() {
+    let text = "import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(1000)\n";
+    let Some(attached) = Attached::with(text).await else {
+        return;
+    };
+    attached.allow().await;
+    let app = &attached.app;
+    let begun = attached.file().with_file_name("begun");
+    let opens = app.refused("graph.open", json!({"path": attached.named(), "work": "opens"}));
+    let cancels = async {
+        while !begun.exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        app.ok("work.cancel", json!({"work": "opens"})).await
+    };
+    let (problem, _) = tokio::join!(opens, cancels);
+    assert_eq!(problem.code, "cancelled");
+    assert!(app.ok("storage.info", json!({})).await.get("attached").is_none());
+    // The next one is opened as ever.
+    attached.write(DESK);
+    app.ok("graph.open", json!({"path": attached.named()})).await;
+}

@@ -23,6 +23,14 @@ export const offOnlyRead = (): string | null =>
 export const useOffOnlyRead = (): string | null =>
   useOnlyRead((store) => (store.onlyRead ? t("debug.off.onlyRead") : null));
 
+/** Why nothing is run, stopped at or edited here; null where the threads are our own or their program is attached, which does it. */
+export const offCannotRun = (): string | null =>
+  cannotRun(useOnlyRead.getState()) ? t("debug.off.onlyRead") : null;
+
+/** The same for what is drawn once. */
+export const useOffCannotRun = (): string | null =>
+  useOnlyRead((store) => (cannotRun(store) ? t("debug.off.onlyRead") : null));
+
 let requests = 0;
 
 /** Asks the database in use; a host that cannot say so has one that is written. */

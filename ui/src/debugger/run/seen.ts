@@ -5,10 +5,12 @@ import type { AttachedView } from "../../ipc/bindings/AttachedView";
 import type { GraphView } from "../../ipc/bindings/GraphView";
 import type { LaidOn } from "../../ipc/bindings/LaidOn";
 import type { OwnCopy } from "../../ipc/bindings/OwnCopy";
-import { host, rpc } from "../../ipc/client";
+import { host, rpc, RpcProblem } from "../../ipc/client";
+import { fileOf } from "../../lib/path";
 import { t } from "../../lib/texts";
 import { openFileDialog } from "../../state/file-dialogs";
-import { askKey, askLaid } from "../../state/seen-dialogs";
+import { stopJob, withJob } from "../../state/jobs";
+import { askKey, askLaid, useSeenAsked } from "../../state/seen-dialogs";
 import { useSession } from "../../state/session";
 import { tabOpened } from "../../state/tabs";
 import { showProblem, showToast } from "../../state/toasts";
@@ -66,13 +68,45 @@ export async function openPlace(path: string): Promise<void> {
   await settle();
   try {
     // A program is imported when it is opened, so it is asked about as when a graph runs.
-    const view = await trusted(() => rpc("graph.open", { path }));
+    const view = await imported(path);
     openOpened(view);
     sayWhose(view);
     if (view.seen?.sealed !== undefined) askKey();
   } catch (thrown) {
-    if (!notAllowed(thrown)) throw thrown;
+    if (!notAllowed(thrown) && !wasCancelled(thrown)) throw thrown;
   }
+}
+
+/** How long a program may take to be imported before it is said that it does. */
+const SAID_AFTER_MS = 1500;
+
+const wasCancelled = (thrown: unknown): boolean =>
+  thrown instanceof RpcProblem && thrown.code === "cancelled";
+
+/** Opens a place. A program is imported for it, which may take long or never end, so it can be cancelled. */
+function imported(path: string): Promise<GraphView> {
+  return withJob(async (work) => {
+    let close = () => {};
+    const open = async () => {
+      const name = fileOf(path);
+      const timer = setTimeout(() => {
+        close = showToast({
+          tone: "info",
+          text: t("seen.importing", { name }),
+          detail: t("seen.importingHelp"),
+          action: { label: t("seen.importCancel"), run: () => stopJob(work) },
+          stays: true,
+        });
+      }, SAID_AFTER_MS);
+      try {
+        return await rpc("graph.open", { path, work });
+      } finally {
+        clearTimeout(timer);
+        close();
+      }
+    };
+    return trusted(open);
+  });
 }
 
 /** The attached program whose graph is on screen. */
@@ -88,10 +122,22 @@ export async function reloadProgram(): Promise<void> {
   if (attached === null) return;
   try {
     const { named } = attached;
-    openGraph(await trusted(() => rpc("graph.open", { path: named })));
+    openGraph(await imported(named));
     showToast({ tone: "done", text: t("seen.reloaded", { name: named }) });
   } catch (thrown) {
-    if (!notAllowed(thrown)) showProblem(thrown);
+    if (!notAllowed(thrown) && !wasCancelled(thrown)) showProblem(thrown);
+  }
+}
+
+/** Lets an editor attach to the code of the attached program, and says where. */
+export async function debugProgram(): Promise<void> {
+  const attached = attachedHere();
+  if (attached === null) return;
+  try {
+    const at = await rpc("program.debug", {});
+    useSeenAsked.setState({ code: { ...at, name: fileOf(attached.named) } });
+  } catch (thrown) {
+    showProblem(thrown);
   }
 }
 

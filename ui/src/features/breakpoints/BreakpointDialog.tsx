@@ -18,6 +18,7 @@ import { rpc } from "../../ipc/client";
 import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
 import { asProblem } from "../../debugger/parts/problem";
 
 export function BreakpointDialog() {
@@ -87,7 +88,8 @@ function Form({ point: given }: { point: Breakpoint }) {
   const save = async () => {
     const next = cleaned(point);
     try {
-      await rpc("breakpoint.check", { point: next });
+      const { graphId } = useSession.getState();
+      await rpc("breakpoint.check", { point: next, ...(graphId !== null && { graphId }) });
     } catch (refused) {
       const { message, remedy } = asProblem(refused);
       setProblem([message, remedy].filter(Boolean).join(" "));

@@ -6,7 +6,7 @@ import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { PanelSection } from "../../components/PanelSection";
 import { UnknownKeys } from "../../components/UnknownKeys";
-import { useOnlyRead } from "../../debugger/model/only-read";
+import { cannotRun, useOnlyRead } from "../../debugger/model/only-read";
 import { addBreakpoint, editBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { detailText, placeText } from "../../debugger/run/breakpoint-text";
 import {
@@ -44,8 +44,10 @@ export function BreakpointList() {
   useIds("node");
   useIds("key");
   const [open, setOpen] = useState(true);
-  const onlyRead = useOnlyRead((store) => store.onlyRead);
-  const add: MenuEntry[] = BREAKPOINT_PLACES.map((place) => ({
+  const onlyRead = useOnlyRead(cannotRun);
+  const attached = useOnlyRead((store) => store.attached !== null);
+  const places = BREAKPOINT_PLACES.filter(({ when }) => !attached || when === "watch");
+  const add: MenuEntry[] = places.map((place) => ({
     id: place.when,
     label: t(`breakpoints.add.${place.when}`),
     run: () => addBreakpoint(place),

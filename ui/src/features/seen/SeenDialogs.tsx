@@ -4,13 +4,14 @@ import { t } from "../../lib/texts";
 import { SecretDialog } from "../secrets";
 import { AddressDialog } from "./AddressDialog";
 import { CopyDialog } from "./CopyDialog";
+import { DebugDialog } from "./DebugDialog";
 import { LaidDialog } from "./LaidDialog";
 
 /** The secret that holds the key, called as the variable that LangGraph itself takes it from. */
 const KEY = "LANGGRAPH_AES_KEY";
 
 export function SeenDialogs() {
-  const { address, laid, copy, key } = useSeenAsked();
+  const { address, laid, copy, key, code } = useSeenAsked();
   return (
     <>
       {address !== null && (
@@ -29,6 +30,7 @@ export function SeenDialogs() {
         />
       )}
       {laid !== null && <LaidDialog graphId={laid} onClose={() => useSeenAsked.setState({ laid: null })} />}
+      {code !== null && <DebugDialog at={code} onClose={() => useSeenAsked.setState({ code: null })} />}
       {copy !== null && <CopyDialog {...copy} onClose={() => useSeenAsked.setState({ copy: null })} />}
     </>
   );

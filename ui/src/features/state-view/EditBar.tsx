@@ -14,7 +14,7 @@ import { isPast } from "../../debugger/run/situation";
 import { hasReducer, toUpdate, useEdits } from "../../debugger/state/edits";
 import { nodeList, preview } from "../../debugger/parts/format";
 import { type ShownProblem } from "../../debugger/parts/problem";
-import { useOnlyRead } from "../../debugger/model/only-read";
+import { cannotRun, useOnlyRead } from "../../debugger/model/only-read";
 import { useRuns } from "../../debugger/model/runStore";
 import { useStatus } from "../../debugger/model/status";
 import type { Loaded } from "../../debugger/model/snapshots";
@@ -46,7 +46,7 @@ export function EditBar({ shown }: { shown: Loaded }) {
     () => pending !== null && isPast({ threadId: pending.threadId, checkpointId: pending.checkpointId }),
   );
   const running = status === "running";
-  const onlyRead = useOnlyRead((store) => store.onlyRead);
+  const onlyRead = useOnlyRead(cannotRun);
   const off = onlyRead ? t("debug.off.onlyRead") : running ? t("debug.off.running") : null;
 
   // What would run next depends on the node and the values, so it is asked for again after each change.

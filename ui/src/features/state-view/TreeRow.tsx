@@ -13,7 +13,7 @@ import { memo } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
-import { useOffOnlyRead, useOnlyRead } from "../../debugger/model/only-read";
+import { cannotRun, useOffCannotRun, useOnlyRead } from "../../debugger/model/only-read";
 import { Conversation } from "../../debugger/state/Conversation";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { readablePath } from "../../debugger/parts/diff";
@@ -187,6 +187,7 @@ const KeyActions = memo(function KeyActions({
   textOf,
 }: KeyActionsProps) {
   const onlyRead = useOnlyRead((store) => store.onlyRead);
+  const noEdit = useOnlyRead(cannotRun);
   return (
     <span
       className="ml-auto hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex"
@@ -237,8 +238,8 @@ const KeyActions = memo(function KeyActions({
       )}
       <IconButton
         size="small"
-        label={onlyRead ? t("debug.off.onlyRead") : t("debug.edit.key", { key: name })}
-        disabled={onlyRead}
+        label={noEdit ? t("debug.off.onlyRead") : t("debug.edit.key", { key: name })}
+        disabled={noEdit}
         onClick={() => onEdit(name, "")}
         data-testid={debugIds.stateEdit}
       >
@@ -426,7 +427,7 @@ const NodeRow = memo(function NodeRow({
 }: Pick<RowProps, "focused" | "onToggle" | "onEdit" | "onWhy"> & {
   row: Extract<StateRow, { type: "node" }>;
 }) {
-  const off = useOffOnlyRead();
+  const off = useOffCannotRun();
   const Chevron = row.open ? ChevronDown : ChevronRight;
   const container = row.kind === "array" || row.kind === "object";
   return (

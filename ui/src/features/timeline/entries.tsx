@@ -15,7 +15,7 @@ import {
 import type { MenuEntry } from "../../components/Menu";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList } from "../../debugger/parts/format";
-import { offOnlyRead } from "../../debugger/model/only-read";
+import { offCannotRun, offOnlyRead } from "../../debugger/model/only-read";
 import { replay, runToCheckpoint } from "../../debugger/run/actions";
 import { skipStep } from "../../debugger/run/update-state";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
@@ -55,6 +55,7 @@ export function checkpointEntries(
   isHead: boolean,
 ): MenuEntry[] {
   const off = offOnlyRead();
+  const offRun = offCannotRun();
   const compare = () => useSession.getState().compare({ threadId, checkpointId: checkpoint.id });
   return [
     {
@@ -62,7 +63,7 @@ export function checkpointEntries(
       label: t("debug.timeline.replay"),
       icon: <RotateCcw size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
-      off,
+      off: offRun,
       run: () => void replay(threadId, checkpoint.id),
     },
     {
@@ -70,7 +71,7 @@ export function checkpointEntries(
       label: t("debug.timeline.replayStep"),
       icon: <StepForward size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
-      off,
+      off: offRun,
       run: () => void replay(threadId, checkpoint.id, { step: "over" }),
     },
     {
@@ -86,7 +87,7 @@ export function checkpointEntries(
       label: t("debug.timeline.skipStep", { nodes: nodeList(checkpoint.next) }),
       icon: <SkipForward size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
-      off,
+      off: offRun,
       run: () => void skipStep({ threadId, checkpointId: checkpoint.id }),
     },
     {
@@ -100,7 +101,7 @@ export function checkpointEntries(
       id: "edit",
       label: t("debug.timeline.edit"),
       icon: <Pencil size={14} aria-hidden />,
-      off,
+      off: offRun,
       run: () => {
         const session = useSession.getState();
         session.setCursor({ checkpointId: isHead ? null : checkpoint.id });

@@ -8,4 +8,8 @@ export type CheckBreakpoint = {
 /**
  * The breakpoint.
  */
-point: Breakpoint, };
+point: Breakpoint, 
+/**
+ * The open graph that it is for: that of a program takes fewer.
+ */
+graphId?: string, };

@@ -7,4 +7,8 @@ export type OpenGraph = {
 /**
  * A graph file, or a folder that holds `graph.json`.
  */
-path: string, };
+path: string, 
+/**
+ * A name of the caller's, by which `work.cancel` stops a program that is imported.
+ */
+work?: string, };

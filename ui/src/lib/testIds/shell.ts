@@ -42,6 +42,8 @@ export const shellIds = {
   seenLaid: "seen-laid",
   seenPlace: "seen-place",
   seenReload: "seen-reload",
+  seenDebug: "seen-debug",
+  programDebug: "program-debug",
   seenNames: "seen-names",
   seenOff: "seen-off",
   address: "address",

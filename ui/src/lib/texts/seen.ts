@@ -84,5 +84,16 @@ export const seen = {
   "seen.reloadProgram": "Reload the attached LangGraph program",
   "seen.reloaded": "{name} is attached as its files are now",
   "seen.lacking": "Not all is known",
+  "seen.importing": "{name} is being imported",
+  "seen.importingHelp":
+    "That takes as long as the program does by itself. Cancel ends it, with all that it started.",
+  "seen.importCancel": "Cancel",
+  "seen.debug": "Debug the code",
+  "seen.debug.title": "Debug the code of {name}",
+  "seen.debug.help":
+    "debugpy listens in the program. Attach your editor, and breakpoints in its files stop the nodes that run here.",
+  "seen.debug.address": "Address",
+  "seen.debug.launch": "In VS Code, an entry of configurations in .vscode/launch.json",
+  "seen.debug.copy": "Copy the entry",
   "seen.startNow": "Debug the threads of {database}",
 } as const;

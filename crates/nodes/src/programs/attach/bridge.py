@@ -536,12 +536,17 @@ def database_file(saver, loop):
 def server_address(saver):
     """Gives the address of the server of a saver in PostgreSQL."""
     conn = getattr(saver, "conn", None)
-    address = getattr(conn, "conninfo", None)
+    address, known = getattr(conn, "conninfo", None), None
     if address is None and hasattr(conn, "info"):
-        known = conn.info.get_parameters()
-        parts = {name: urllib.parse.quote(str(known.get(name) or ""), safe="") for name in ("user", "host", "port", "dbname")}
-        password = urllib.parse.quote(conn.info.password or "", safe="")
-        address = f"postgres://{parts['user']}:{password}@{parts['host']}:{parts['port'] or 5432}/{parts['dbname']}"
+        known = {**conn.info.get_parameters(), "password": conn.info.password}
+    elif address and "://" not in address:
+        from psycopg.conninfo import conninfo_to_dict
+
+        known = conninfo_to_dict(address)
+    if known is not None:
+        names = ("user", "password", "host", "port", "dbname")
+        parts = {name: urllib.parse.quote(str(known.get(name) or ""), safe="") for name in names}
+        address = f"postgres://{parts['user']}:{parts['password']}@{parts['host']}:{parts['port'] or 5432}/{parts['dbname']}"
     return address if address and "://" in address else None
 
 
@@ -1286,8 +1291,16 @@ class Run:
         if request.get("checkpoint"):
             self.config["configurable"]["checkpoint_id"] = request["checkpoint"]
             self.config["configurable"]["checkpoint_ns"] = ""
-        if request.get("recursion_limit"):
-            self.config["recursion_limit"] = request["recursion_limit"]
+        limit = request.get("recursion_limit")
+        passed = request.get("steps_before")
+        if passed:
+            # The stretch goes on with the run before it, and has what that has left.
+            limit = (limit or default_limit(program.graph)) - passed
+            if limit <= 0:
+                raise Refused("recursion-limit", f"The run has taken {passed} steps without coming to its end.")
+        if limit:
+            self.config["recursion_limit"] = limit
+        self.limit, self.passed = limit, passed or 0
         self.input = request.get("input")
         if "answers" in request:
             from langgraph.types import Command
@@ -1299,8 +1312,8 @@ class Run:
         self.options = {
             "stream_mode": sorted(asked | also),
             "subgraphs": True,
-            "interrupt_before": self.breaks(request.get("break_before")),
-            "interrupt_after": self.breaks(request.get("break_after")),
+            "interrupt_before": self.breaks(request.get("break_before"), program.graph.interrupt_before_nodes),
+            "interrupt_after": self.breaks(request.get("break_after"), program.graph.interrupt_after_nodes),
         }
         if request.get("context") is not None:
             self.options["context"] = request["context"]
@@ -1315,10 +1328,11 @@ class Run:
                 self.control = self.options["control"] = RunControl()
 
     @staticmethod
-    def breaks(names):
+    def breaks(names, own):
+        """Lists where to stop; what the program was compiled with counts too, though LangGraph would take one or the other."""
         if not names:
             return None
-        return "*" if "*" in names else names
+        return "*" if "*" in names or own == "*" else [*names, *(name for name in own or () if name not in names)]
 
     def stop(self):
         self.stopping.set()
@@ -1372,6 +1386,10 @@ class Run:
             return Refused("cancelled", "The run was stopped.")
         codes = {"GraphRecursionError": "recursion-limit", "EmptyInputError": "empty-input", "InvalidUpdateError": "invalid-update"}
         message = error_text(error)
+        if self.passed:
+            message = message.replace(f"limit of {self.limit} ", f"limit of {self.limit + self.passed} ")
+        if isinstance(error, SystemExit):
+            message = f"SystemExit: The node ended the program (sys.exit({error.code!r})), which ends its run here."
         if name == "TypeError" and "No synchronous function" in message and not program.uses_async():
             message += f" The saver {type(program.graph.checkpointer).__name__} has no asynchronous methods: take its asynchronous sister."
         notes = " ".join(getattr(error, "__notes__", ()))
@@ -1381,8 +1399,85 @@ class Run:
         return failure(code, error, program.root, message, **failed)
 
 
+def default_limit(graph):
+    """Gives the most steps of a run of the graph that names none."""
+    own = (getattr(graph, "config", None) or {}).get("recursion_limit")
+    if own:
+        return own
+    try:
+        from langgraph._internal._config import DEFAULT_RECURSION_LIMIT
+    except ImportError:
+        DEFAULT_RECURSION_LIMIT = 25
+    return DEFAULT_RECURSION_LIMIT
+
+
 def config_of(config):
     return dict((config or {}).get("configurable") or {}) or None
+
+
+# ---------------------------------------------------------------------------------------------------------- editing
+
+
+def refuse_shown(value, key, depth=0):
+    """Refuses a value that is only the picture of one: the object that it shows cannot be made of it."""
+    if depth > MAX_DEPTH:
+        raise Refused("invalid-update", f"The value of {key} is too deep.")
+    if isinstance(value, dict):
+        if "$class" in value:
+            message = f"The value of {key} holds one of the class {value['$class']}, which cannot be made of its picture."
+            raise Refused("invalid-update", f"{message} Edit other keys, or change it in the program.")
+        for item in value.values():
+            refuse_shown(item, key, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            refuse_shown(item, key, depth + 1)
+
+
+def replacing(graph, values, keys):
+    """Makes an update in which these keys take the place of what is there, past their reducers."""
+    made = dict(values)
+    for key in keys:
+        reducer = reducer_of(graph.channels.get(key)) if key in made else None
+        if reducer is None:
+            continue
+        if reducer.get("name") == "add_messages":
+            from langchain_core.messages import RemoveMessage
+            from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+            given = made[key] if isinstance(made[key], list) else [made[key]]
+            made[key] = [RemoveMessage(REMOVE_ALL_MESSAGES), *given]
+            continue
+        try:
+            from langgraph.types import Overwrite
+        except ImportError:
+            message = f"LangGraph {version('langgraph')} cannot replace {key} past its reducer {reducer.get('name')}."
+            raise Refused("invalid-update", f"{message} Write what the reducer is to add, or install a later LangGraph.")
+        made[key] = Overwrite(made[key])
+    return made
+
+
+def last_ran(graph, found):
+    """Names the node that an edit is made as when none is named: the one that ran last."""
+    seen = {} if found is None else found.checkpoint["versions_seen"]
+    ran = sorted((version, name) for name, by in seen.items() if name in graph.nodes for version in by.values())
+    return text(ran[-1][1]) if ran else START
+
+
+def with_one_checkpoint(graph, found):
+    """Gives the graph with a saver in memory that has one checkpoint, to look what comes of an edit."""
+    saver = memory_saver()
+    saver.serde = getattr(graph.checkpointer, "serde", saver.serde)
+    saver.get_next_version = graph.checkpointer.get_next_version
+    if found is not None:
+        place = {**found.config["configurable"], "checkpoint_id": None}
+        place.setdefault("checkpoint_ns", "")
+        saver.put({"configurable": place}, found.checkpoint, found.metadata, found.checkpoint["channel_versions"])
+        by_task = {}
+        for task, channel, value in found.pending_writes or ():
+            by_task.setdefault(task, []).append((channel, value))
+        for task, writes in by_task.items():
+            saver.put_writes({"configurable": {**place, "checkpoint_id": found.checkpoint["id"]}}, writes, task)
+    return graph.copy({"checkpointer": saver})
 
 
 def snapshot_json(snapshot):
@@ -1423,8 +1518,17 @@ class Bridge:
         self.loop = asyncio.new_event_loop()
         self.program = Program(self.loop)
         self.runs = {}
+        # Where an editor can attach.
+        self.debugged = None
 
     def emit(self, message):
+        """Says a line. Where nobody can hear it any more, the process ends: nothing may wait for what never comes."""
+        try:
+            self.say(message)
+        except (OSError, ValueError):
+            os._exit(1)
+
+    def say(self, message):
         line = json.dumps(message, allow_nan=False, separators=(",", ":"))
         if len(line) > self.max_line:
             left_out = {"$class": "unreadable", "reason": f"{len(line)} bytes are too many"}
@@ -1439,18 +1543,21 @@ class Bridge:
 
     def read(self, incoming):
         """Reads requests until nobody sends any more; then the process ends, whatever it does."""
-        while True:
-            line = incoming.readline()
-            if not line:
-                os._exit(0)
-            request = json.loads(line)
-            if request.get("do") == "stop":
-                self.loop.call_soon_threadsafe(self.stop, request["run"], bool(request.get("after_step")))
-            elif self.requests is not None:
-                self.requests.put(request)
-                self.requests = None
-            else:
-                self.loop.call_soon_threadsafe(self.begin, request)
+        try:
+            while True:
+                line = incoming.readline()
+                if not line.endswith(b"\n"):
+                    return
+                request = json.loads(line)
+                if request.get("do") == "stop":
+                    self.loop.call_soon_threadsafe(self.stop, request["run"], bool(request.get("after_step")))
+                elif self.requests is not None:
+                    self.requests.put(request)
+                    self.requests = None
+                else:
+                    self.loop.call_soon_threadsafe(self.begin, request)
+        finally:
+            os._exit(0)
 
     def begin(self, request):
         task = self.loop.create_task(self.handle(request))
@@ -1480,7 +1587,10 @@ class Bridge:
             # Threads of theirs would hold the process.
             os._exit(0)
         self.emit({"id": number, "ok": {"own_saver": self.program.own_saver, "threads": self.program.threads}})
-        self.loop.run_forever()
+        while True:
+            # What ends a program comes out of the loop, and is said by whoever waits for the node that raised it.
+            with contextlib.suppress(SystemExit, KeyboardInterrupt):
+                self.loop.run_forever()
 
     async def handle(self, request):
         number = request["id"]
@@ -1490,7 +1600,8 @@ class Bridge:
         except Refused as error:
             self.emit({"id": number, "error": error.facts})
         except BaseException as error:
-            self.emit({"id": number, "error": failure("failed", error, self.program.root).facts})
+            code = "invalid-update" if type(error).__name__ == "InvalidUpdateError" else "failed"
+            self.emit({"id": number, "error": failure(code, error, self.program.root).facts})
 
     async def do_describe(self, request):
         await self.copied(None)
@@ -1500,6 +1611,9 @@ class Bridge:
             raise failure("not-drawn", error, self.program.root)
 
     async def do_run(self, request):
+        if request.get("checkpoint") and await self.saved(self.thread_of(request)) is None:
+            # LangGraph would begin anew, and say nothing.
+            raise Refused("no-checkpoint", f"Thread {request['thread']} has no checkpoint {request['checkpoint']}.")
         run = Run(request["id"], request, self.program, self.emit)
         self.runs[run.number] = (run, asyncio.current_task())
         try:
@@ -1520,7 +1634,20 @@ class Bridge:
         if isinstance(values, dict) and isinstance(outputs, (list, tuple)):
             values = {key: item for key, item in values.items() if key in outputs}
         status = "interrupted" if state["interrupts"] else "breakpoint" if state["next"] else "done"
-        return {**state, "values": values, "status": status}
+        made = {**state, "values": values, "status": status}
+        if status == "breakpoint":
+            made["all"] = state["values"]
+            ran = await self.ran_before(request["thread"], state)
+            made["ran"] = [name for name in dict.fromkeys(ran) if name != START]
+        return made
+
+    async def ran_before(self, thread, state):
+        """Lists the nodes that ran in the step that led to a state."""
+        parent = (state["parent"] or {}).get("checkpoint_id")
+        if parent is None:
+            return []
+        place = {"configurable": {"thread_id": thread, "checkpoint_id": parent, "checkpoint_ns": ""}}
+        return [text(name) for name in (await self.called("get_state", place)).next]
 
     async def copied(self, thread):
         """Copies threads of a saver that only the program can read to where others can."""
@@ -1557,8 +1684,82 @@ class Bridge:
         return [snapshot_json(item) for item in found]
 
     async def do_update(self, request):
-        made = await self.called("update_state", self.thread_of(request), request["values"], request.get("as_node"))
-        return config_of(made)
+        """Edits the state, or says what would come of it."""
+        graph, place = self.program.graph, self.thread_of(request)
+        values, as_node, preview = request.get("values"), request.get("as_node"), bool(request.get("preview"))
+        if isinstance(values, dict):
+            # As LangGraph writes it itself.
+            past = [key for key, value in values.items() if isinstance(value, dict) and set(value) == {"__overwrite__"}]
+            values = {key: value["__overwrite__"] if key in past else value for key, value in values.items()}
+            known = getattr(getattr(graph, "builder", None), "channels", {})
+            for key, value in values.items():
+                # LangGraph would leave it out, and say nothing.
+                if known and "__root__" not in known and key not in known:
+                    raise Refused("invalid-update", f"The state has no key {key}.", names=list(known))
+                refuse_shown(value, key)
+            values = replacing(graph, values, [*past, *(request.get("overwrite") or ())])
+        else:
+            refuse_shown(values, "the state")
+        if as_node not in (None, START, END) and as_node not in graph.nodes:
+            raise Refused("invalid-update", f"The graph has no node {as_node}.", names=[name for name in graph.nodes if name != START])
+        found = await self.saved(place)
+        if request.get("checkpoint") and found is None:
+            raise Refused("no-checkpoint", f"Thread {request['thread']} has no checkpoint {request['checkpoint']}.")
+        if request.get("skip"):
+            before = await self.called("get_state", place)
+            updates = [(None, task.name, task.id) for task in before.tasks]
+            if not updates:
+                raise Refused("invalid-update", "No task runs after this checkpoint, so there is no step to skip.")
+        else:
+            updates = [(values, as_node)]
+        if preview:
+            made, state = await asyncio.to_thread(self.previewed, graph, found, place, updates)
+        else:
+            made = await self.called("bulk_update_state", place, [self.updates(updates)])
+            state = await self.called("get_state", made)
+            await self.copied({"configurable": {"thread_id": request["thread"]}})
+        nodes = [update[1] or last_ran(graph, found) for update in updates]
+        return {
+            "checkpoint": None if preview else config_of(made).get("checkpoint_id"),
+            "next": [text(name) for name in state.next],
+            "as_node": ", ".join(dict.fromkeys(nodes)),
+        }
+
+    @staticmethod
+    def updates(updates):
+        from langgraph.types import StateUpdate
+
+        return [StateUpdate(*update[: len(StateUpdate._fields)]) for update in updates]
+
+    async def saved(self, place):
+        saver = self.program.graph.checkpointer
+        return await (saver.aget_tuple(place) if self.program.uses_async() else asyncio.to_thread(saver.get_tuple, place))
+
+    def previewed(self, graph, found, place, updates):
+        graph = with_one_checkpoint(graph, found)
+        at = {"checkpoint_ns": "", "checkpoint_id": found.checkpoint["id"]} if found is not None else {}
+        place = {"configurable": {**place["configurable"], **at}}
+        made = graph.bulk_update_state(place, [self.updates(updates)])
+        return made, graph.get_state(made)
+
+    async def do_debug(self, request):
+        """Lets an editor attach to the process with debugpy, where the interpreter has it."""
+        if importlib.util.find_spec("debugpy") is None:
+            raise Refused("debugpy-missing", f"debugpy is not installed for {sys.executable}.", interpreter=sys.executable)
+        if self.debugged is None:
+            os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+            import debugpy
+
+            try:
+                self.debugged = debugpy.listen(("127.0.0.1", int(request.get("port") or 0)))
+            except Exception as error:
+                raise failure("debugpy-failed", error, self.program.root, f"debugpy does not listen: {error_text(error)}")
+        if request.get("wait"):
+            import debugpy
+
+            await asyncio.to_thread(debugpy.wait_for_client)
+        host, port = self.debugged
+        return {"host": host, "port": port}
 
 
 def main(incoming, outgoing):
@@ -1569,4 +1770,10 @@ def main(incoming, outgoing):
     requests = bridge.requests
     asyncio.set_event_loop(bridge.loop)
     threading.Thread(target=bridge.read, args=(incoming,), daemon=True).start()
-    bridge.serve(requests.get())
+    try:
+        bridge.serve(requests.get())
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        # Threads of theirs would hold the process.
+        os._exit(1)

@@ -121,8 +121,14 @@ pub enum AttachFaultCode {
     RecursionLimit,
     /// A run was given nothing that starts a node.
     EmptyInput,
-    /// A node returned what the state does not take.
+    /// A node returned what the state does not take, or an edit is of such a kind.
     InvalidUpdate,
+    /// The thread has no such checkpoint.
+    NoCheckpoint,
+    /// debugpy is not installed for the interpreter.
+    DebugpyMissing,
+    /// debugpy does not listen.
+    DebugpyFailed,
     /// A run failed outside of its nodes.
     RunFailed,
     /// A run was stopped.
@@ -154,6 +160,9 @@ impl AttachFaultCode {
             AttachFaultCode::RecursionLimit => "recursion-limit",
             AttachFaultCode::EmptyInput => "empty-input",
             AttachFaultCode::InvalidUpdate => "invalid-update",
+            AttachFaultCode::NoCheckpoint => "no-checkpoint",
+            AttachFaultCode::DebugpyMissing => "debugpy-missing",
+            AttachFaultCode::DebugpyFailed => "debugpy-failed",
             AttachFaultCode::RunFailed => "run-failed",
             AttachFaultCode::Cancelled => "cancelled",
             AttachFaultCode::TooLarge => "too-large",
@@ -211,9 +220,15 @@ impl AttachFault {
             AttachFaultCode::ImportFailed => self.missing.as_ref().map(|module| {
                 format!("Install {module} for this interpreter, or name the project's own in SUPERSTEP_PYTHON.")
             }),
-            AttachFaultCode::NoName | AttachFaultCode::NotAGraph if !self.names.is_empty() => {
+            AttachFaultCode::NoName | AttachFaultCode::NotAGraph | AttachFaultCode::InvalidUpdate
+                if !self.names.is_empty() =>
+            {
                 Some(format!("It has: {}.", self.names.join(", ")))
             }
+            AttachFaultCode::NoCheckpoint => Some(
+                "`superstep history THREAD --db langgraph:DATABASE` lists those that it has.".to_owned(),
+            ),
+            AttachFaultCode::DebugpyMissing => Some("Install it there: `pip install debugpy`.".to_owned()),
             AttachFaultCode::ImportEnded => {
                 Some("Put what the program does by itself under `if __name__ == \"__main__\":`.".to_owned())
             }

@@ -19,9 +19,10 @@ pub use drawing::{
     DrawnWay, GraphDrawing, GraphSchemas, ProgramVersions, WayKind,
 };
 pub use error::{AttachError, AttachFault, AttachFaultCode};
-pub use process::{AttachedProgram, ThreadsPlace};
+pub use process::{AttachedProgram, DebugAddress, ThreadsPlace};
 pub use run::{
-    AttachedEvent, AttachedInput, AttachedRun, AttachedState, AttachedTask, CheckpointPlace, RunSpec,
+    AttachedEvent, AttachedInput, AttachedRun, AttachedState, AttachedTask, CheckpointPlace, EditedState,
+    ProgramEdit, RunSpec,
 };
 pub use target::AttachTarget;
 

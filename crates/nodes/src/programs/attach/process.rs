@@ -21,7 +21,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use super::AttachOptions;
 use super::drawing::AttachedDescription;
 use super::error::{AttachError, AttachFault};
-use super::run::{AttachedEvent, AttachedRun, AttachedState, CheckpointPlace, RunSpec};
+use super::run::{AttachedEvent, AttachedRun, AttachedState, EditedState, ProgramEdit, RunSpec};
 use super::target::AttachTarget;
 use crate::base::access::Access;
 use crate::programs::process_group::{ProcessGroup, Start};
@@ -50,6 +50,8 @@ const MAX_LINE: usize = 64 * 1024 * 1024;
 const MAX_UNREAD: usize = 1024;
 /// Lines of the program's own output that nobody has taken yet; the oldest are dropped.
 const MAX_PRINTED: usize = 10_000;
+/// Bytes of them.
+const MAX_PRINTED_BYTES: usize = 16 * 1024 * 1024;
 /// Bytes of a line of its own output; longer ones are divided.
 const MAX_PRINTED_LINE: usize = 16 * 1024;
 /// Bytes of its own output that are kept for the errors that end it.
@@ -99,6 +101,7 @@ struct WaitingRequests {
 #[derive(Default)]
 struct Printed {
     lines: VecDeque<String>,
+    bytes: usize,
     dropped: u64,
     /// The end of everything.
     said: String,
@@ -249,6 +252,15 @@ pub struct AttachedProgram {
     threads: Option<ThreadsPlace>,
 }
 
+/// Place where an editor attaches to a program's code, by the protocol of debugpy.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct DebugAddress {
+    /// Host.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+}
+
 /// Database of LangGraph in which the threads of a program can be read beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -257,6 +269,20 @@ pub enum ThreadsPlace {
     File(PathBuf),
     /// Address of a PostgreSQL server, which may hold a password.
     Url(String),
+}
+
+impl DebugAddress {
+    /// Returns the entry of `configurations` in VS Code's `launch.json` that attaches there, under a name.
+    pub fn launch(&self, name: &str) -> String {
+        serde_json::json!({
+            "name": name,
+            "type": "debugpy",
+            "request": "attach",
+            "connect": {"host": self.host, "port": self.port},
+            "justMyCode": true,
+        })
+        .to_string()
+    }
 }
 
 impl fmt::Debug for AttachedProgram {
@@ -434,24 +460,25 @@ impl AttachedProgram {
         self.requests.answer("history", request).await
     }
 
-    /// Edits the state, as if a node had returned the values; LangGraph chooses the node when none is named.
-    pub async fn update_state(
-        &self,
-        thread: &str,
-        checkpoint: Option<&str>,
-        values: Value,
-        as_node: Option<&str>,
-    ) -> Result<CheckpointPlace, AttachError> {
-        let mut request = place(thread, checkpoint);
-        request.insert("values", values);
-        request.insert("as_node", as_node.map(Value::from).unwrap_or_default());
-        self.requests.answer("update", request).await
+    /// Edits the state, as if a node had returned the values, or says what would come of it.
+    pub async fn update_state(&self, edit: &ProgramEdit) -> Result<EditedState, AttachError> {
+        self.requests.answer("update", edit.request()).await
+    }
+
+    /// Lets an editor attach to the program's code with debugpy, when the interpreter has it. With `wait` it is answered when one
+    /// has.
+    pub async fn debug(&self, port: Option<u16>, wait: bool) -> Result<DebugAddress, AttachError> {
+        let mut request = Object::new();
+        request.insert("port", i64::from(port.unwrap_or_default()));
+        request.insert("wait", wait);
+        self.requests.answer("debug", request).await
     }
 
     /// Takes the lines that the program printed since the last time, and how many more were dropped.
     pub fn printed(&self) -> (Vec<String>, u64) {
         let mut printed = self.requests.0.printed.lock();
         let dropped = std::mem::take(&mut printed.dropped);
+        printed.bytes = 0;
         (printed.lines.drain(..).collect(), dropped)
     }
 
@@ -500,17 +527,23 @@ async fn watch_process(
     shared: Arc<AttachedProcess>,
 ) {
     let listening = tokio::spawn(listen(errors, shared.clone()));
-    let reading = tokio::spawn(read(output, shared.clone()));
+    let mut reading = tokio::spawn(read(output, shared.clone()));
+    let mut is_silent = false;
     let status = loop {
         tokio::select! {
             status = child.wait() => break status.ok(),
             () = shared.kill.notified() => child.end(),
+            _ = &mut reading, if !is_silent => is_silent = true,
+            // One that has closed its output and lives on answers nothing any more.
+            () = tokio::time::sleep(LAST_WORDS), if is_silent => child.end(),
         }
     };
     // What it said before it ended counts.
     let abort = reading.abort_handle();
     let last_words = tokio::time::timeout(LAST_WORDS, async {
-        let _ = reading.await;
+        if !is_silent {
+            let _ = reading.await;
+        }
         let _ = listening.await;
     });
     if last_words.await.is_err() {
@@ -546,11 +579,15 @@ async fn listen(errors: ChildStderr, shared: Arc<AttachedProcess>) {
             let from = printed.said.ceil_char_boundary(printed.said.len() - MAX_SAID);
             printed.said.drain(..from);
         }
-        if printed.lines.len() == MAX_PRINTED {
-            printed.lines.pop_front();
+        printed.bytes += text.len();
+        printed.lines.push_back(text.to_owned());
+        while printed.lines.len() > MAX_PRINTED || printed.bytes > MAX_PRINTED_BYTES {
+            let Some(oldest) = printed.lines.pop_front() else {
+                break;
+            };
+            printed.bytes -= oldest.len();
             printed.dropped += 1;
         }
-        printed.lines.push_back(text.to_owned());
         drop(printed);
         shared.prints.notify_waiters();
     }

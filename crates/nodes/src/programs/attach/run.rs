@@ -40,6 +40,8 @@ pub struct RunSpec {
     pub break_after: Vec<String>,
     /// Most steps; LangGraph's own limit when none is named.
     pub recursion_limit: Option<u32>,
+    /// Steps of the run that this stretch goes on with; they count for the limit.
+    pub steps_before: u64,
 }
 
 impl RunSpec {
@@ -54,6 +56,17 @@ impl RunSpec {
             break_before: Vec::new(),
             break_after: Vec::new(),
             recursion_limit: None,
+            steps_before: 0,
+        }
+    }
+
+    /// Returns the request of the stretch that goes on where one of this run has stopped, this many steps after the first.
+    pub fn going_on(self, steps: u64) -> Self {
+        Self {
+            checkpoint: None,
+            input: AttachedInput::GoOn,
+            steps_before: steps,
+            ..self
         }
     }
 
@@ -78,8 +91,59 @@ impl RunSpec {
         request.insert("break_after", names(&self.break_after));
         let limit = self.recursion_limit.map(|limit| Value::from(i64::from(limit)));
         request.insert("recursion_limit", limit.unwrap_or_default());
+        request.insert(
+            "steps_before",
+            i64::try_from(self.steps_before).unwrap_or(i64::MAX),
+        );
         request
     }
+}
+
+/// Edit of a thread's state, made by LangGraph's own functions.
+#[derive(Clone, Debug, Default)]
+pub struct ProgramEdit {
+    /// Thread.
+    pub thread: String,
+    /// Checkpoint that is edited, on a new branch; the newest when none is named.
+    pub checkpoint: Option<String>,
+    /// State keys, as if a node had returned them.
+    pub values: Value,
+    /// Keys whose value takes the place of what is there, past their reducer.
+    pub overwrite: Vec<String>,
+    /// The node; LangGraph chooses the one that ran last when none is named.
+    pub as_node: Option<String>,
+    /// In place of values: the tasks after the checkpoint count as having run and written nothing.
+    pub skip_step: bool,
+    /// Nothing is stored.
+    pub preview: bool,
+}
+
+impl ProgramEdit {
+    pub(super) fn request(&self) -> Object {
+        let text = |text: &Option<String>| text.as_deref().map(Value::from).unwrap_or_default();
+        let overwrite = self.overwrite.iter().map(|key| Value::from(key.as_str()));
+        let mut request = Object::new();
+        request.insert("thread", self.thread.as_str());
+        request.insert("checkpoint", text(&self.checkpoint));
+        request.insert("values", self.values.clone());
+        request.insert("overwrite", Value::Array(overwrite.collect()));
+        request.insert("as_node", text(&self.as_node));
+        request.insert("skip", self.skip_step);
+        request.insert("preview", self.preview);
+        request
+    }
+}
+
+/// Outcome of an edit.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct EditedState {
+    /// The new checkpoint; none of a preview.
+    #[serde(default)]
+    pub checkpoint: Option<String>,
+    /// Nodes that would run next.
+    pub next: Vec<String>,
+    /// The node that it was made as.
+    pub as_node: String,
 }
 
 /// An event of a run, in the form of LangGraph's stream.
@@ -158,6 +222,20 @@ pub struct AttachedState {
     /// `done`, `interrupted` or `breakpoint`, at the end of a run.
     #[serde(default)]
     pub status: String,
+    /// All state keys, where a run stopped before or after a node.
+    #[serde(default)]
+    pub all: Value,
+    /// Nodes that ran in the step before, where a run stopped before or after a node.
+    #[serde(default)]
+    pub ran: Vec<String>,
+}
+
+impl AttachedState {
+    /// Returns the super-step of the checkpoint.
+    pub fn step(&self) -> i64 {
+        let step = self.metadata.get("step").and_then(Value::as_i64);
+        step.unwrap_or_default()
+    }
 }
 
 /// A run that was begun. Dropped before its end, it is stopped.
@@ -205,6 +283,11 @@ impl AttachedRun {
     /// Waits for the end of the run, and returns the state that it came to.
     pub async fn ended(mut self) -> Result<AttachedState, AttachError> {
         while self.next().await.is_some() {}
+        self.take_ended()
+    }
+
+    /// Takes the state that the run came to, after its last event.
+    pub fn take_ended(&mut self) -> Result<AttachedState, AttachError> {
         self.ended.take().unwrap_or_else(|| Err(self.requests.lost()))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use superstep_document::{Document, Join, Text, text};
 use superstep_nodes::attach::{
     self, AttachError, AttachFault, AttachFaultCode, AttachOptions, AttachTarget, AttachedDescription,
-    AttachedProgram, ThreadsPlace,
+    AttachedProgram, GraphDrawing, ThreadsPlace,
 };
 use superstep_nodes::{Environment, Stamp};
 
@@ -21,7 +21,7 @@ use crate::base::files::{self, Fingerprint};
 use crate::documents::GraphSource;
 use crate::running::busy;
 use crate::trust::WantedAccess;
-use crate::wire::{AppEvent, AttachedView, GraphView, Problem, UseStorage};
+use crate::wire::{AppEvent, AttachedView, Empty, GraphView, Problem, ProgramDebugger, UseStorage};
 
 /// Folder of the data folder for threads of programs that have no database of their own.
 const THREADS: &str = "programs";
@@ -68,6 +68,11 @@ impl Attachment {
     pub(crate) fn document(&self) -> Document {
         let own = self.documents.get(&[][..]).cloned();
         own.unwrap_or_else(|| Document::new(&self.name))
+    }
+
+    /// Returns its outermost graph as its builder has it.
+    pub(crate) fn drawing(&self) -> &GraphDrawing {
+        &self.described.drawing
     }
 
     /// Returns whether a run is given something else than an object of state keys, which stands under `input` then.
@@ -168,7 +173,12 @@ impl Workbench {
 
     /// Attaches the program that somebody asked for as for a graph; `None` where it is none. One that is attached is started
     /// again, from its files as they are now.
-    pub(super) async fn open_program(self: &Arc<Self>, path: &str) -> Result<Option<GraphView>, Problem> {
+    pub(super) async fn open_program(
+        self: &Arc<Self>,
+        path: &str,
+        work: Option<String>,
+    ) -> Result<Option<GraphView>, Problem> {
+        let job = self.job(work);
         let _one_at_a_time = self.documents.seen.attaching.lock().await;
         let (this, of) = (self.clone(), path.to_owned());
         let found = blocking(move || match program_of(&of) {
@@ -178,7 +188,14 @@ impl Workbench {
         let Some(found) = found.await?? else {
             return Ok(None);
         };
-        let attachment = self.start_program(found).await?;
+        let named = found.named.clone();
+        // Its module may take as long as it likes; what was started ends with the wait for it.
+        let attachment = tokio::select! {
+            started = self.start_program(found) => started?,
+            () = job.stop().cancelled() => {
+                return Err(Problem::new("cancelled", text!("{named} was not opened.", named)));
+            }
+        };
         let name = attachment.name.clone();
         self.use_threads_of(Arc::new(attachment)).await?;
         let seen = self.seen().await?;
@@ -259,11 +276,22 @@ impl Workbench {
         if blocking(move || of.is_outdated()).await? {
             let named = attachment.named.clone();
             drop(attachment);
-            self.open_program(&named).await?;
+            self.open_program(&named, None).await?;
         } else {
             drop(attachment);
         }
         Ok(self.attached())
+    }
+
+    pub(crate) async fn program_debug(self: &Arc<Self>, _: Empty) -> Result<ProgramDebugger, Problem> {
+        let attachment = self.current_program().await?.ok_or_else(no_program)?;
+        let at = attachment.program.debug(None, false).await;
+        let at = at.map_err(|error| problem_of(&error, &attachment.named))?;
+        Ok(ProgramDebugger {
+            launch: at.launch(&attachment.name),
+            host: at.host,
+            port: at.port,
+        })
     }
 
     /// Returns the files of the attached program.
@@ -284,6 +312,12 @@ impl Workbench {
             self.show_seen(&seen);
         }
     }
+}
+
+/// Says that a program is needed that is not attached.
+pub(crate) fn no_program() -> Problem {
+    Problem::new("program-ended", text!("The program is not attached any more."))
+        .remedy(text!("Open it again."))
 }
 
 /// Puts the reason why a program is not attached into words of the window.
@@ -337,6 +371,26 @@ pub(crate) fn problem_of(error: &AttachError, named: &str) -> Problem {
             example = format!("{CONFIG}:{}", names[0]),
             names = Text::list(Join::Comma, names.iter().map(String::as_str))
         )),
+        AttachError::NotStarted { program, cause } => Problem::new(
+            "no-python",
+            text!(
+                "{path} does not start: {cause}.",
+                path = program.display().to_string(),
+                cause
+            ),
+        )
+        .remedy(text!("Choose the project’s interpreter in the settings.")),
+        AttachError::Garbled { program, cause } => Problem::new(
+            "program-garbled",
+            text!(
+                "{path} said what is no answer ({cause}), and was ended.",
+                path = program.display().to_string(),
+                cause
+            ),
+        )
+        .remedy(text!(
+            "Look whether the program closes or writes to descriptors that are not its own, and open it again."
+        )),
         other => Problem::new("program-unfit", other.to_string()),
     }
 }
@@ -376,6 +430,17 @@ fn of_fault(fault: &AttachFault, named: &str) -> Problem {
                 names = Text::list(Join::Comma, fault.names.iter().map(String::as_str))
             ))
         }
+        (AttachFaultCode::InvalidUpdate, None) if !fault.names.is_empty() => problem.remedy(text!(
+            "There are: {names}.",
+            names = Text::list(Join::Comma, fault.names.iter().map(String::as_str))
+        )),
+        (AttachFaultCode::InvalidUpdate, None) => {
+            problem.remedy(text!("Change the edit, or choose the node that it is made as."))
+        }
+        (AttachFaultCode::NoCheckpoint, None) => problem.remedy(text!("Choose another checkpoint.")),
+        (AttachFaultCode::DebugpyMissing | AttachFaultCode::DebugpyFailed, None) => problem.remedy(text!(
+            "Install debugpy for the project’s interpreter: `pip install debugpy`."
+        )),
         (AttachFaultCode::ImportEnded, None) => problem.remedy(text!(
             "Put what the program does by itself under `if __name__ == \"__main__\":`."
         )),

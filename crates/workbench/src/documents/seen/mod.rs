@@ -18,7 +18,7 @@ use superstep::{Checkpointer, Value};
 use superstep_document::{Document, START, text};
 use superstep_storage::{Backend, Location, path_of, recognized};
 
-pub(crate) use self::attached::Attachment;
+pub(crate) use self::attached::{Attachment, no_program, problem_of};
 use self::drawing::{Drawn, following, skeleton};
 use super::{DocumentState, Findings, OpenDocument, only_seen};
 use crate::Workbench;
@@ -639,11 +639,15 @@ impl Workbench {
 
     /// Opens the database of a LangGraph program that somebody asked for as for a graph, or a graph that was seen in one.
     /// `None` where it is neither.
-    pub(super) async fn open_seen(self: &Arc<Self>, path: &str) -> Result<Option<GraphView>, Problem> {
+    pub(super) async fn open_seen(
+        self: &Arc<Self>,
+        path: &str,
+        work: Option<String>,
+    ) -> Result<Option<GraphView>, Problem> {
         if path.starts_with(PREFIX) {
             return self.open_all_seen(Some(path)).await.map(Some);
         }
-        if let Some(view) = self.open_program(path).await? {
+        if let Some(view) = self.open_program(path, work).await? {
             return Ok(Some(view));
         }
         let of = path.to_owned();

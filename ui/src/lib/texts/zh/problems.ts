@@ -13,6 +13,23 @@ export const problems: Readonly<Record<string, string>> = {
   "The threads in use are our own, and their graphs are files.": "正在使用的是自己的线程，它们的图是文件。",
   "The program keeps its threads nowhere.": "程序没有保存线程的地方。",
   "The program is running a thread.": "程序正在运行一个线程。",
+  "{named} was not opened.": "没有打开 {named}。",
+  "{path} does not start: {cause}.": "{path} 无法启动：{cause}。",
+  "Choose the project’s interpreter in the settings.": "请在设置中选择项目的解释器。",
+  "{path} said what is no answer ({cause}), and was ended.": "{path} 给出的不是回答（{cause}），已被结束。",
+  "Look whether the program closes or writes to descriptors that are not its own, and open it again.":
+    "请检查程序是否关闭或写入了不属于它的文件描述符，再重新打开。",
+  "There are: {names}.": "有：{names}。",
+  "Change the edit, or choose the node that it is made as.": "请更改编辑内容，或选择以哪个节点的名义编辑。",
+  "Choose another checkpoint.": "请选择另一个检查点。",
+  "Install debugpy for the project’s interpreter: `pip install debugpy`.":
+    "请为项目的解释器安装 debugpy：`pip install debugpy`。",
+  "an attached program is not stopped at places of this kind.": "连接的程序不会停在这种位置。",
+  "Choose before or after a node, or a watchpoint.": "请选择节点之前或之后，或监视点。",
+  "an attached program is not stopped within nested graphs.": "连接的程序不会停在子图内部。",
+  "Choose the node that runs the nested graph.": "请选择运行该子图的节点。",
+  "the graph has no node `{node}`.{hint}": "图中没有节点 `{node}`。{hint}",
+  "Name a node of the graph. It has: {names}.": "请写出图中的节点。有：{names}。",
   "Correct the program, and open it again.": "请更正程序，再重新打开。",
   "{named} was not imported within {seconds} s, and its process was ended.":
     "{named} 在 {seconds} 秒内没有导入完成，其进程已结束。",
