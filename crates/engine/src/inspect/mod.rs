@@ -13,7 +13,7 @@ pub(crate) mod threads;
 pub use edit::{StateUpdate, Updated};
 pub use foreign::{ForeignStep, ForeignWay, ForeignWork};
 pub use lineage::Lineage;
-pub use provenance::{AnswerGiven, PossibleRead, Provenance, ValueWrite, WriteOrigin, Writer};
+pub use provenance::{AnswerGiven, PossibleRead, Provenance, TaskAnswers, ValueWrite, WriteOrigin, Writer};
 pub use questions::{questions, waiting_questions, withdraw};
 pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
 

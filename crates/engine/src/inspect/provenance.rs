@@ -134,6 +134,15 @@ pub struct AnswerGiven {
     pub answer: Value,
 }
 
+/// The answers that a task was given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskAnswers {
+    /// The node.
+    pub node: Name,
+    /// The answers to its questions and to those of graphs that it ran, in order.
+    pub answers: Vec<AnswerGiven>,
+}
+
 /// A value that is looked for.
 struct ProvenanceTarget {
     path: ValuePath,
@@ -289,6 +298,45 @@ impl Graph {
     ) -> Result<Provenance, StateError> {
         let saver = self.need_saver("provenance")?;
         search(Some(self), &**saver, at, pointer, limit).await
+    }
+}
+
+impl Graph {
+    /// Returns the answers that tasks of a checkpoint of the outermost graph were given, in the order of the tasks; those
+    /// that were given none are left out.
+    pub async fn answers_at(
+        &self,
+        thread: &ThreadId,
+        checkpoint: &CheckpointId,
+    ) -> Result<Vec<TaskAnswers>, StateError> {
+        let saver = self.need_saver("answers_at")?;
+        let search = WriterSearch {
+            graph: Some(self),
+            saver: &**saver,
+            thread,
+            values: HashMap::new(),
+            states: HashMap::new(),
+        };
+        let pending = search.pending(checkpoint).await?;
+        let asks = |row: &PendingWrite| matches!(&*row.write.channel, reserved::RESUME | reserved::INTERRUPT);
+        let mut found = Vec::new();
+        if !pending.iter().any(asks) {
+            return Ok(found);
+        }
+        let at = StateRef::at(thread.clone(), checkpoint.clone());
+        for task in search.read(&at).await?.tasks {
+            let answers = match has(&pending, &task, reserved::RESUME) {
+                true => answers_of("", &task, &pending),
+                false => search.answers_inside(&task, &pending).await?,
+            };
+            if !answers.is_empty() {
+                found.push(TaskAnswers {
+                    node: task.name.clone(),
+                    answers,
+                });
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -15,6 +15,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::stream::ModelUsage;
 use superstep::{NodeContext, ThreadId};
 
+use super::recording::{self, RecordedEntry, RequestOrigin};
 use super::{ModelAnswer, ModelRequest, TokenUsage, args_json};
 use crate::base::secrets;
 
@@ -58,6 +59,9 @@ pub struct Exchange {
     pub usage: Option<Json>,
     /// `{amount, currency, prices}`, when there is a price.
     pub cost: Option<Json>,
+    /// Of a complete answer of a server: what a file of [recorded answers](super::Recordings) would have of it, so that a
+    /// test can be made of what happened. `None` when it is too long to be kept.
+    pub recorded: Option<Json>,
 }
 
 /// Outcome of an exchange.
@@ -88,8 +92,9 @@ pub enum AnsweredBy {
 impl Exchange {
     fn size(&self) -> usize {
         // The request as JSON text is about as large as what it is made of.
-        let body = self.body.as_ref().map_or(0, json_size);
-        self.response.len() + self.answer.len() + json_size(&self.request) + body
+        let size = |json: &Option<Json>| json.as_ref().map_or(0, json_size);
+        let kept = size(&self.body) + size(&self.recorded);
+        self.response.len() + self.answer.len() + json_size(&self.request) + kept
     }
 }
 
@@ -171,10 +176,23 @@ pub(crate) struct OpenExchange {
     pub(super) ended: Ended,
     pub(super) usage: Option<Json>,
     pub(super) cost: Option<Json>,
+    /// What would be recorded of it; of an answer from a server only.
+    recorded: Option<RecordedEntry>,
 }
 
 impl OpenExchange {
     pub(super) fn new(request: &ModelRequest, model: &str, address: &str) -> Option<Self> {
+        let mut open = Self::begun(request, model, address)?;
+        let task = open.watch.task.info();
+        let asker = RequestOrigin {
+            node: &task.node,
+            step: task.step,
+        };
+        open.recorded = Some(RecordedEntry::of(model, request, asker));
+        Some(open)
+    }
+
+    fn begun(request: &ModelRequest, model: &str, address: &str) -> Option<Self> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Some(Self {
             watch: request.watch.clone()?,
@@ -190,12 +208,13 @@ impl OpenExchange {
             ended: Ended::Left,
             usage: None,
             cost: None,
+            recorded: None,
         })
     }
 
     /// Creates an exchange for an answer that does not come from a server now.
     pub(crate) fn offline(request: &ModelRequest, model: &str, by: AnsweredBy) -> Option<Self> {
-        let mut open = Self::new(request, model, "")?;
+        let mut open = Self::begun(request, model, "")?;
         open.by = by;
         Some(open)
     }
@@ -211,6 +230,8 @@ impl OpenExchange {
         self.usage = answer.usage.as_ref().map(TokenUsage::json);
         self.cost.clone_from(&answer.cost);
         self.answer = shown(answer);
+        let pieces = |entry: RecordedEntry| entry.answered(answer, recording::pieces_of(answer));
+        self.recorded = self.recorded.take().map(pieces);
     }
 
     /// Records what came of an answer that was cut off.
@@ -275,6 +296,12 @@ impl Drop for OpenExchange {
         let hidden = |text: &str| secrets::redact(text).into_owned();
         let request = without_secrets(self.request.take());
         let body = self.body.take().map(without_secrets);
+        let recorded = match self.ended {
+            Ended::Done => self.recorded.take(),
+            Ended::Failed | Ended::Left => None,
+        };
+        let recorded = recorded.and_then(|entry| serde_json::to_value(entry).ok());
+        let recorded = recorded.filter(|entry| json_size(entry) <= MAX_BODY);
         let exchange = Exchange {
             model: std::mem::take(&mut self.model),
             address: hidden(&self.address),
@@ -288,6 +315,7 @@ impl Drop for OpenExchange {
             ended: self.ended,
             usage: self.usage.take(),
             cost: self.cost.take(),
+            recorded: recorded.map(without_secrets),
         };
         let task = &self.watch.task;
         if let Some(used) = used(&exchange) {
@@ -458,6 +486,7 @@ mod tests {
             ended: Ended::Done,
             usage: None,
             cost: None,
+            recorded: None,
         }
     }
 

@@ -44,7 +44,7 @@ pub(crate) use exchange::OpenExchange;
 pub use exchange::{AnsweredBy, Ended, Exchange, Exchanges, WatchedTask};
 pub(crate) use messages::message;
 pub use prices::{Price, Priced, listed_prices};
-pub use recording::{RECORDINGS, Recording, Recordings};
+pub use recording::{RECORDINGS, Recording, Recordings, TestAnswers};
 pub use reply::AnswerStream;
 use reply::{AnswerSource, FrameSink, WireReader};
 pub(crate) use request::no_arguments;

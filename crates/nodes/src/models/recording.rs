@@ -18,8 +18,11 @@ use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 use superstep::Value;
 
+use super::answer::args_json;
 use super::exchange::parts;
-use super::{AnswerPiece, Facts, ModelAnswer, ModelError, ModelRequest, TokenUsage, ToolCall, messages};
+use super::{
+    AnswerPiece, CallPiece, Facts, ModelAnswer, ModelError, ModelRequest, TokenUsage, ToolCall, messages,
+};
 use crate::base::files;
 use crate::base::files::Stamp;
 
@@ -44,9 +47,12 @@ pub const RECORDINGS: &str = "recordings/models.jsonl";
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 
 /// A recorded answer.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-struct RecordedEntry {
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(super) struct RecordedEntry {
     key: String,
+    /// The test of the graph that it was recorded for. Another test may have got another answer to the same request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    test: Option<String>,
     node: String,
     step: i64,
     model: String,
@@ -58,6 +64,16 @@ struct RecordedEntry {
 
 /// Recorded answers by request.
 type Entries = HashMap<String, Vec<RecordedEntry>>;
+
+/// Answers that the models of a test give.
+#[derive(Debug)]
+pub struct TestAnswers {
+    test: String,
+    /// The file of recorded answers beside the graph that is tested; graphs within it may be in other folders.
+    file: PathBuf,
+    /// Those of the thread that the test is made of; they are in no file yet.
+    given: Vec<RecordedEntry>,
+}
 
 /// Files of recorded answers, each read again only when it has changed.
 #[derive(Debug, Default)]
@@ -96,6 +112,152 @@ fn failed(cause: impl Into<String>) -> ModelError {
     ModelError::Recording { cause: cause.into() }
 }
 
+fn unwritable(file: &Path, error: &std::io::Error) -> ModelError {
+    failed(format!(
+        "{} cannot be written: {error}. Make the folder writable, or set `recording` to `off`.",
+        file.display()
+    ))
+}
+
+/// Adds lines to a file, which is created if need be, in one piece.
+fn append(file: &Path, entries: &[RecordedEntry]) -> std::io::Result<()> {
+    let mut lines = String::new();
+    for entry in entries {
+        lines += &serde_json::to_string(entry)?;
+        lines.push('\n');
+    }
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut open = OpenOptions::new().create(true).append(true).open(file)?;
+    open.write_all(lines.as_bytes())
+}
+
+impl RecordedEntry {
+    /// Creates the entry of a request, without its answer.
+    pub(super) fn of(model: &str, request: &ModelRequest, asker: RequestOrigin<'_>) -> Self {
+        Self {
+            key: key(model, request),
+            test: None,
+            node: asker.node.to_owned(),
+            step: asker.step,
+            model: model.to_owned(),
+            asked: preview(request),
+            pieces: Vec::new(),
+            answer: Json::Null,
+        }
+    }
+
+    /// Sets the answer, and the pieces in which it came.
+    pub(super) fn answered(mut self, answer: &ModelAnswer, pieces: Vec<AnswerPiece>) -> Self {
+        let nobody = Facts {
+            provider: String::new(),
+            connection: None,
+            model: self.model.clone(),
+        };
+        self.pieces = joined(pieces);
+        self.answer = Json::from(&messages::message("", answer, &nobody));
+        self
+    }
+
+    /// Returns what comes of the recorded answer.
+    fn found(&self) -> (Vec<AnswerPiece>, ModelAnswer) {
+        (self.pieces.clone(), answer_of(&Value::from(self.answer.clone())))
+    }
+}
+
+/// Chooses among answers to the same request: one that was given at the same node and step, or else the last.
+fn nearest<'a>(
+    mut same: impl DoubleEndedIterator<Item = &'a RecordedEntry> + Clone,
+    asker: RequestOrigin<'_>,
+) -> Option<&'a RecordedEntry> {
+    let here = |entry: &&RecordedEntry| entry.node == asker.node && entry.step == asker.step;
+    same.clone().rfind(here).or_else(|| same.next_back())
+}
+
+/// Returns the pieces in which an answer could have come.
+pub(super) fn pieces_of(answer: &ModelAnswer) -> Vec<AnswerPiece> {
+    let words = |text: &str| -> Vec<String> {
+        text.split_inclusive(char::is_whitespace)
+            .map(str::to_owned)
+            .collect()
+    };
+    let reasoning = words(&answer.reasoning).into_iter().map(AnswerPiece::Reasoning);
+    let text = words(&answer.text).into_iter().map(AnswerPiece::Text);
+    let calls = answer.tool_calls.iter().enumerate().map(|(index, call)| {
+        AnswerPiece::Call(CallPiece {
+            index,
+            id: Some(call.id.clone()),
+            name: Some(call.name.clone()),
+            args: match &call.args {
+                Ok(args) => args_json(args).to_string(),
+                Err(invalid) => invalid.text.clone(),
+            },
+        })
+    });
+    reasoning.chain(text).chain(calls).collect()
+}
+
+impl TestAnswers {
+    /// Creates the answers of a test of the graph in `folder`, which are in its file of recorded answers.
+    ///
+    /// # Errors
+    /// When that file is a link.
+    pub fn of(test: &str, folder: &Path) -> Result<Self, ModelError> {
+        Self::given(test, folder, [])
+    }
+
+    /// Creates the answers of a test that is being made, from what exchanges [keep](super::Exchange::recorded) for that,
+    /// the oldest first. What is no recorded answer is left out.
+    ///
+    /// # Errors
+    /// When the file of recorded answers is a link.
+    pub fn given(
+        test: &str,
+        folder: &Path,
+        recorded: impl IntoIterator<Item = Json>,
+    ) -> Result<Self, ModelError> {
+        let entry = |json: Json| serde_json::from_value::<RecordedEntry>(json).ok();
+        let of_test = |entry: RecordedEntry| RecordedEntry {
+            test: Some(test.to_owned()),
+            ..entry
+        };
+        let mut given: Vec<RecordedEntry> = Vec::new();
+        for entry in recorded.into_iter().filter_map(entry).map(of_test) {
+            // Of those for the same request at the same place the last counts.
+            given.retain(|other| {
+                (&other.key, &other.node, other.step) != (&entry.key, &entry.node, entry.step)
+            });
+            given.push(entry);
+        }
+        Ok(Self {
+            test: test.to_owned(),
+            file: file_in(Some(folder))?,
+            given,
+        })
+    }
+
+    /// Returns how many answers of a thread there are.
+    pub fn count(&self) -> usize {
+        self.given.len()
+    }
+
+    /// Adds the answers of a thread to the file of recorded answers.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep(&self) -> Result<(), ModelError> {
+        if self.given.is_empty() {
+            return Ok(());
+        }
+        append(&self.file, &self.given).map_err(|error| unwritable(&self.file, &error))
+    }
+
+    fn find(&self, key: &str, asker: RequestOrigin<'_>) -> Option<&RecordedEntry> {
+        nearest(self.given.iter().filter(|entry| entry.key == key), asker)
+    }
+}
+
 impl Recordings {
     /// Finds the recorded answer to a request, and its pieces as they came.
     pub(crate) fn find(
@@ -104,11 +266,24 @@ impl Recordings {
         model: &str,
         request: &ModelRequest,
         asker: RequestOrigin<'_>,
+        test: Option<&TestAnswers>,
     ) -> Result<(Vec<AnswerPiece>, ModelAnswer), ModelError> {
+        let key = key(model, request);
+        if let Some(entry) = test.and_then(|test| test.find(&key, asker)) {
+            return Ok(entry.found());
+        }
+        if let Some(test) = test.filter(|test| test.file.exists()) {
+            let entries = self.entries(&test.file)?;
+            let same = entries.get(&key).map_or(&[][..], Vec::as_slice);
+            let own = |entry: &&RecordedEntry| entry.test.as_ref() == Some(&test.test);
+            if let Some(entry) = nearest(same.iter().filter(own), asker) {
+                return Ok(entry.found());
+            }
+        }
         let entries = self.entries(file)?;
-        let found = entries.get(&key(model, request)).and_then(|same| {
-            let here = |entry: &&RecordedEntry| entry.node == asker.node && entry.step == asker.step;
-            same.iter().rfind(here).or_else(|| same.last())
+        let found = entries.get(&key).and_then(|same| {
+            let of_no_test = same.iter().filter(|entry| entry.test.is_none());
+            nearest(of_no_test, asker).or_else(|| nearest(same.iter(), asker))
         });
         let entry = found.ok_or_else(|| {
             let ends = entries.values().flatten().filter(|entry| entry.node == asker.node);
@@ -122,10 +297,7 @@ impl Recordings {
                 file.display()
             ))
         })?;
-        Ok((
-            entry.pieces.clone(),
-            answer_of(&Value::from(entry.answer.clone())),
-        ))
+        Ok(entry.found())
     }
 
     /// Adds an answer to the file.
@@ -135,41 +307,16 @@ impl Recordings {
         model: &str,
         request: &ModelRequest,
         asker: RequestOrigin<'_>,
+        test: Option<&TestAnswers>,
         pieces: Vec<AnswerPiece>,
         answer: &ModelAnswer,
     ) -> Result<(), ModelError> {
-        let nobody = Facts {
-            provider: String::new(),
-            connection: None,
-            model: model.to_owned(),
-        };
         let entry = RecordedEntry {
-            key: key(model, request),
-            node: asker.node.to_owned(),
-            step: asker.step,
-            model: model.to_owned(),
-            asked: preview(request),
-            pieces: joined(pieces),
-            answer: Json::from(&messages::message("", answer, &nobody)),
+            test: test.map(|test| test.test.clone()),
+            ..RecordedEntry::of(model, request, asker).answered(answer, pieces)
         };
-        let unwritable = |e: std::io::Error| {
-            failed(format!(
-                "{} cannot be written: {e}. Make the folder writable, or set `recording` to `off`.",
-                file.display()
-            ))
-        };
-        let mut line = serde_json::to_string(&entry).map_err(|e| unwritable(e.into()))?;
-        line.push('\n');
         let _one = self.writing.lock();
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).map_err(unwritable)?;
-        }
-        let mut open = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(file)
-            .map_err(unwritable)?;
-        open.write_all(line.as_bytes()).map_err(unwritable)
+        append(file, &[entry]).map_err(|error| unwritable(file, &error))
     }
 
     fn entries(&self, file: &Path) -> Result<Arc<Entries>, ModelError> {
@@ -344,7 +491,7 @@ fn answer_of(message: &Value) -> ModelAnswer {
 #[allow(clippy::too_many_lines, reason = "a test tells one story")]
 mod tests {
     use super::*;
-    use crate::models::{CallPiece, InvalidArgs};
+    use crate::models::InvalidArgs;
 
     fn request(messages: Json) -> ModelRequest {
         ModelRequest {
@@ -397,7 +544,7 @@ mod tests {
         let asker = RequestOrigin { node: "n", step: 1 };
         let asked = request(json!([{"type": "human", "content": "hi"}]));
         let missing = recordings
-            .find(&file, "m", &asked, asker)
+            .find(&file, "m", &asked, asker, None)
             .unwrap_err()
             .to_string();
         assert!(missing.contains("`record`"), "{missing}");
@@ -449,9 +596,9 @@ mod tests {
             }),
         ];
         recordings
-            .add(&file, "m", &asked, asker, pieces, &answer)
+            .add(&file, "m", &asked, asker, None, pieces, &answer)
             .unwrap();
-        let (pieces, found) = recordings.find(&file, "m", &asked, asker).unwrap();
+        let (pieces, found) = recordings.find(&file, "m", &asked, asker, None).unwrap();
         // What is wrong with arguments is found again when they are read.
         let mut same = found.clone();
         same.tool_calls[1].args = answer.tool_calls[1].args.clone();
@@ -464,6 +611,7 @@ mod tests {
                 "m",
                 &request(json!([{"type": "human", "content": "ho"}])),
                 asker,
+                None,
             )
             .unwrap_err()
             .to_string();
@@ -478,11 +626,11 @@ mod tests {
         };
         let later = RequestOrigin { node: "n", step: 5 };
         recordings
-            .add(&file, "m", &asked, later, vec![], &second)
+            .add(&file, "m", &asked, later, None, vec![], &second)
             .unwrap();
         let text = |step| {
             recordings
-                .find(&file, "m", &asked, RequestOrigin { node: "n", step })
+                .find(&file, "m", &asked, RequestOrigin { node: "n", step }, None)
                 .unwrap()
                 .1
                 .text
@@ -491,6 +639,50 @@ mod tests {
             (text(1), text(5), text(9)),
             ("héllo".into(), "again".into(), "again".into())
         );
+    }
+
+    #[test]
+    fn a_test_is_given_its_own_answers_and_others_go_on_with_theirs() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file_in(Some(folder.path())).unwrap();
+        let recordings = Recordings::default();
+        let asked = request(json!([{"type": "human", "content": "yes or no?"}]));
+        let asker = RequestOrigin { node: "n", step: 1 };
+        let says = |text: &str| ModelAnswer {
+            text: text.into(),
+            ..ModelAnswer::default()
+        };
+        let entry = |text: &str| {
+            let answer = says(text);
+            let entry = RecordedEntry::of("m", &asked, asker).answered(&answer, pieces_of(&answer));
+            serde_json::to_value(entry).unwrap()
+        };
+        let find = |test: Option<&TestAnswers>| {
+            let (pieces, answer) = recordings.find(&file, "m", &asked, asker, test).unwrap();
+            assert_eq!(pieces, [AnswerPiece::Text(answer.text.clone())]);
+            answer.text
+        };
+        // Before anything is written, the test in the making has what its thread got, the last of two.
+        let made = [entry("maybe"), entry("it is no"), json!({"key": 3})];
+        let made = TestAnswers::given("refusal", folder.path(), made).unwrap();
+        assert_eq!((made.count(), find(Some(&made))), (1, "it is no".to_owned()));
+        assert!(!file.exists());
+        recordings
+            .add(
+                &file,
+                "m",
+                &asked,
+                asker,
+                None,
+                pieces_of(&says("yes")),
+                &says("yes"),
+            )
+            .unwrap();
+        made.keep().unwrap();
+        let of = |test: &str| TestAnswers::of(test, folder.path()).unwrap();
+        assert_eq!(find(Some(&of("refusal"))), "it is no");
+        assert_eq!(find(Some(&of("another"))), "yes");
+        assert_eq!(find(None), "yes", "what a test brought changes no other run");
     }
 
     #[test]
@@ -505,6 +697,7 @@ mod tests {
                 "m",
                 &ModelRequest::default(),
                 RequestOrigin { node: "n", step: 0 },
+                None,
             )
             .unwrap_err()
             .to_string();
@@ -533,7 +726,7 @@ mod tests {
         let (tell, found) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let asker = RequestOrigin { node: "n", step: 0 };
-            let found = Recordings::default().find(&file, "m", &ModelRequest::default(), asker);
+            let found = Recordings::default().find(&file, "m", &ModelRequest::default(), asker, None);
             tell.send(found.unwrap_err().to_string())
         });
         let text = found

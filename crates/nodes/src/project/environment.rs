@@ -9,7 +9,7 @@ use super::graph_files::GraphCount;
 use super::logins::Logins;
 use super::version::GraphSources;
 use crate::base::access::Grants;
-use crate::models::{ModelSettings, Providers, Recording, Variables};
+use crate::models::{ModelSettings, Providers, Recording, TestAnswers, Variables};
 
 /// Parts of the outside world that a graph may use.
 #[derive(Clone)]
@@ -32,6 +32,8 @@ pub struct Environment {
     pub grants: Grants,
     /// Whether models answer from an earlier run, when that is not for the nodes to say.
     pub recording: Option<Recording>,
+    /// The recorded answers of the test that plays the graph.
+    pub test_answers: Option<Arc<TestAnswers>>,
     /// The model that answers where nodes name the scripted one.
     pub stand_in: Option<String>,
     /// Texts of graph files as an earlier version of the graph had them, in place of the files.
@@ -118,6 +120,11 @@ impl Environment {
         self.recording = Some(recording);
         self
     }
+    /// Sets the recorded answers of the test that plays the graph.
+    pub fn with_test_answers(mut self, answers: impl Into<Option<Arc<TestAnswers>>>) -> Self {
+        self.test_answers = answers.into();
+        self
+    }
     /// Uses graph files as they were in an earlier version of the graph.
     pub fn at_version(mut self, version: &GraphSources) -> Self {
         let root = self.root().and_then(|root| root.canonicalize().ok());
@@ -158,6 +165,7 @@ impl Default for Environment {
             logins: None,
             grants: Grants::none(),
             recording: None,
+            test_answers: None,
             stand_in: None,
             earlier: Arc::default(),
             graphs: GraphCount::default(),

@@ -17,7 +17,7 @@ use crate::base::access::Grants;
 use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Template};
 use crate::mcp::{Mcp, ServerPool};
-use crate::models::{Exchanges, Providers, Recording, Recordings};
+use crate::models::{Exchanges, Providers, Recording, Recordings, TestAnswers};
 use crate::programs::javascript::{Files, Workers};
 use crate::programs::python::PythonWorkers;
 use crate::project::Environment;
@@ -131,6 +131,10 @@ impl BuildSite<'_> {
     /// Returns the recorded answers of models.
     pub(crate) fn recordings(&self) -> Arc<Recordings> {
         self.registry.recordings.clone()
+    }
+    /// Returns the answers of the test that plays the graph.
+    pub(crate) fn test_answers(&self) -> Option<Arc<TestAnswers>> {
+        self.environment.test_answers.clone()
     }
     /// Returns the exchanges with models, for the trace.
     pub(crate) fn exchanges(&self) -> Arc<Exchanges> {

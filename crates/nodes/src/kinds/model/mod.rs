@@ -256,6 +256,7 @@ impl NodeKind for Model {
             usage_into: config.usage_into.map(Into::into),
             recording,
             recordings: site.recordings(),
+            test_answers: site.test_answers(),
             exchanges: site.exchanges(),
             as_message: site
                 .keys

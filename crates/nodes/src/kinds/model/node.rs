@@ -19,8 +19,8 @@ use crate::mcp::{self, Mcp};
 use crate::models::recording::{RequestOrigin, file_in};
 use crate::models::{
     self, AnswerPiece, AnsweredBy, CallPiece, Exchanges, Facts, ModelAnswer, ModelError, ModelRequest,
-    OpenExchange, Providers, Reasoning, Recording, Recordings, ToolCall, ToolChoice, ToolSpec, WatchedTask,
-    pictures,
+    OpenExchange, Providers, Reasoning, Recording, Recordings, TestAnswers, ToolCall, ToolChoice, ToolSpec,
+    WatchedTask, pictures,
 };
 use crate::state::reads::{read, track_reads};
 
@@ -38,6 +38,8 @@ pub(super) struct ModelNode {
     pub(super) usage_into: Option<Arc<str>>,
     pub(super) recording: Recording,
     pub(super) recordings: Arc<Recordings>,
+    /// Those of the test that plays the graph.
+    pub(super) test_answers: Option<Arc<TestAnswers>>,
     pub(super) exchanges: Arc<Exchanges>,
     pub(super) into: Arc<str>,
     pub(super) as_message: bool,
@@ -273,7 +275,7 @@ impl ModelNode {
         if let Some(file) = recorded {
             let asker = self.asker(stream);
             self.recordings
-                .add(&file, &self.model, request, asker, pieces, &answer)?;
+                .add(&file, &self.model, request, asker, self.test(), pieces, &answer)?;
         }
         Ok(answer)
     }
@@ -282,7 +284,8 @@ impl ModelNode {
         let mut open = OpenExchange::offline(request, &self.model, AnsweredBy::Recording);
         let found = file_in(self.folder.as_deref()).and_then(|file| {
             let asker = self.asker(stream);
-            self.recordings.find(&file, &self.model, request, asker)
+            self.recordings
+                .find(&file, &self.model, request, asker, self.test())
         });
         let (pieces, answer) =
             found.inspect_err(|error| open.iter_mut().for_each(|open| open.failed(&error.to_string())))?;
@@ -291,6 +294,10 @@ impl ModelNode {
         }
         open.iter_mut().for_each(|open| open.done(&answer));
         Ok(answer)
+    }
+
+    fn test(&self) -> Option<&TestAnswers> {
+        self.test_answers.as_deref()
     }
 
     fn asker<'a>(&'a self, stream: &Stream<'_>) -> RequestOrigin<'a> {
