@@ -29,7 +29,7 @@ pub use mcp::{
 };
 pub use models::ModelSettings;
 pub use programs::helper::HelperProgram;
-pub use programs::{attach, javascript, python};
+pub use programs::{agent_server, attach, javascript, python};
 pub use project::{Environment, GraphSources, Logins, NestedError, document_hash};
 pub use registry::{
     Built, Checked, KeyUsage, KindInfo, NO_ORDER, NODE_DISABLED, NodeKind, PreviewGraph, Registry, Uncertain,

@@ -3,6 +3,7 @@
 pub mod access;
 pub(crate) mod config_schema;
 pub(crate) mod error_class;
+pub(crate) mod event_length;
 pub mod files;
 pub(crate) mod json;
 pub(crate) mod processor;

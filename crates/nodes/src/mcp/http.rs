@@ -25,6 +25,7 @@ use sse_stream::{Sse, SseStream};
 use super::error::McpError;
 use super::login::Login;
 use super::reading::{self, Incoming, MAX_MESSAGE, PartsCount, SentRequest};
+use crate::base::event_length::EventLength;
 
 /// Longest wait for the answer to the question which revisions a server speaks. Older ones may say nothing at all.
 const DISCOVER: Duration = Duration::from_secs(10);
@@ -474,7 +475,7 @@ fn bounded(
         match response.chunk().await {
             Ok(Some(chunk)) if length.grow(&chunk) <= MAX_MESSAGE => {
                 // What keeps the connection open, and says nothing of the call, comes in whole lines.
-                if length.in_line {
+                if length.in_line() {
                     parts.add();
                 }
                 Some((Ok(Cursor::new(chunk.to_vec())), Some((response, length, parts))))
@@ -484,45 +485,4 @@ fn bounded(
             Err(error) => Some((Err(StreamFault::Cut(error)), None)),
         }
     })
-}
-
-/// Length of the event that is being read: it ends with an empty line.
-#[derive(Debug, Default)]
-struct EventLength {
-    bytes: usize,
-    in_line: bool,
-    after_return: bool,
-}
-
-impl EventLength {
-    fn grow(&mut self, chunk: &[u8]) -> usize {
-        let mut longest = self.bytes;
-        for &byte in chunk {
-            self.bytes += 1;
-            match byte {
-                b'\n' if self.after_return => {}
-                b'\n' | b'\r' if !self.in_line => self.bytes = 0,
-                b'\n' | b'\r' => self.in_line = false,
-                _ => self.in_line = true,
-            }
-            self.after_return = byte == b'\r';
-            longest = longest.max(self.bytes);
-        }
-        longest
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_length_of_an_event_starts_again_with_each() {
-        let mut length = EventLength::default();
-        assert_eq!(length.grow(b"data: 1\r"), 8);
-        assert_eq!(length.grow(b"\n\r\n"), 9);
-        assert_eq!(length.bytes, 1, "the end of the second pair");
-        assert_eq!(length.grow(b"data: 22\n\ndata"), 10);
-        assert_eq!(length.grow(b": 333\n"), 10);
-    }
 }

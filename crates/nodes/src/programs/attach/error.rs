@@ -9,6 +9,7 @@ use serde::Deserialize;
 use superstep_document::Text;
 
 use crate::base::access::AccessDenied;
+use crate::programs::agent_server_error::AgentServerError;
 
 /// Reason why an attached program did not do what it was asked.
 #[derive(Debug)]
@@ -85,6 +86,8 @@ pub enum AttachError {
     },
     /// The program says no.
     Fault(Box<AttachFault>),
+    /// The server that runs the program does not do what it was asked.
+    Server(Box<AgentServerError>),
 }
 
 /// Kind of error that the program says.
@@ -355,6 +358,7 @@ impl fmt::Display for AttachError {
                 program.display()
             ),
             AttachError::Fault(fault) => fault.fmt(f),
+            AttachError::Server(error) => error.fmt(f),
         }
     }
 }

@@ -19,7 +19,9 @@ pub use drawing::{
     DrawnWay, GraphDrawing, GraphSchemas, ProgramVersions, WayKind,
 };
 pub use error::{AttachError, AttachFault, AttachFaultCode};
+pub(in crate::programs) use process::Reply;
 pub use process::{AttachedProgram, DebugAddress, ThreadsPlace};
+pub(in crate::programs) use run::RunControl;
 pub use run::{
     AttachedEvent, AttachedInput, AttachedRun, AttachedState, AttachedTask, CheckpointPlace, EditedState,
     ProgramEdit, RunSpec,

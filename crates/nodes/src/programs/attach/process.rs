@@ -21,7 +21,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use super::AttachOptions;
 use super::drawing::AttachedDescription;
 use super::error::{AttachError, AttachFault};
-use super::run::{AttachedEvent, AttachedRun, AttachedState, EditedState, ProgramEdit, RunSpec};
+use super::run::{AttachedEvent, AttachedRun, AttachedState, EditedState, ProgramEdit, RunControl, RunSpec};
 use super::target::AttachTarget;
 use crate::base::access::Access;
 use crate::programs::process_group::{ProcessGroup, Start};
@@ -60,7 +60,7 @@ const MAX_SAID: usize = 4 * 1024;
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Answer to a request, or an event on the way to it.
-pub(super) enum Reply {
+pub(in crate::programs) enum Reply {
     Event(AttachedEvent),
     Ended(Result<Value, AttachError>),
 }
@@ -76,7 +76,7 @@ struct BridgeLine {
 
 /// Requests to a process, which share it.
 #[derive(Clone)]
-pub(super) struct Requests(Arc<AttachedProcess>);
+struct Requests(Arc<AttachedProcess>);
 
 struct AttachedProcess {
     program: PathBuf,
@@ -194,14 +194,18 @@ impl Requests {
     }
 
     /// Reads an answer.
-    pub(super) fn decoded<T: DeserializeOwned + 'static>(&self, value: &Value) -> Result<T, AttachError> {
-        value.decode().map_err(|error| AttachError::Garbled {
-            program: self.0.program.clone(),
-            cause: error.to_string(),
-        })
+    fn decoded<T: DeserializeOwned + 'static>(&self, value: &Value) -> Result<T, AttachError> {
+        value.decode().map_err(|error| self.garbled(error.to_string()))
     }
 
-    pub(super) fn lost(&self) -> AttachError {
+    fn garbled(&self, cause: String) -> AttachError {
+        AttachError::Garbled {
+            program: self.0.program.clone(),
+            cause,
+        }
+    }
+
+    fn lost(&self) -> AttachError {
         self.0.ended()
     }
 
@@ -218,12 +222,12 @@ impl Requests {
     }
 
     /// Stops a run when its step has finished.
-    pub(super) fn drain(&self, number: u64) {
+    fn drain(&self, number: u64) {
         self.ask_to_stop(number, true);
     }
 
     /// Stops a run that has not ended; if it does not stop, the process is ended.
-    pub(super) fn stop(&self, number: u64) {
+    fn stop(&self, number: u64) {
         if !self.0.open.lock().waiting.contains_key(&number) {
             return;
         }
@@ -240,6 +244,38 @@ impl Requests {
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(late);
         }
+    }
+}
+
+/// Holder of a run in a process.
+struct ProgramRun {
+    requests: Requests,
+    number: u64,
+}
+
+impl fmt::Debug for ProgramRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProgramRun")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RunControl for ProgramRun {
+    fn stop(&self) {
+        self.requests.stop(self.number);
+    }
+
+    fn drain(&self) {
+        self.requests.drain(self.number);
+    }
+
+    fn lost(&self) -> AttachError {
+        self.requests.lost()
+    }
+
+    fn garbled(&self, cause: String) -> AttachError {
+        self.requests.garbled(cause)
     }
 }
 
@@ -434,12 +470,11 @@ impl AttachedProgram {
     /// Begins a run. Events have to be taken: the program waits while they are not, and so does every other request.
     pub fn run(&self, spec: &RunSpec) -> AttachedRun {
         let (number, replies) = self.requests.send("run", spec.request());
-        AttachedRun {
+        let control = ProgramRun {
             requests: self.requests.clone(),
             number,
-            replies,
-            ended: None,
-        }
+        };
+        AttachedRun::new(Box::new(control), replies)
     }
 
     /// Reads the state of a thread, at its newest checkpoint unless one is named.

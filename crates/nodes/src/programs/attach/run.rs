@@ -8,7 +8,7 @@ use superstep::value::Object;
 use tokio::sync::mpsc;
 
 use super::error::AttachError;
-use super::process::{Reply, Requests};
+use super::process::Reply;
 
 /// Input of a run.
 #[derive(Clone, Debug)]
@@ -238,23 +238,42 @@ impl AttachedState {
     }
 }
 
+/// Holder of a run, wherever it is.
+pub(in crate::programs) trait RunControl: fmt::Debug + Send + Sync {
+    /// Stops it at once.
+    fn stop(&self);
+    /// Stops it when its step has finished.
+    fn drain(&self);
+    /// Returns why nothing more comes of it.
+    fn lost(&self) -> AttachError;
+    /// Returns the error of an end that cannot be read.
+    fn garbled(&self, cause: String) -> AttachError;
+}
+
 /// A run that was begun. Dropped before its end, it is stopped.
 pub struct AttachedRun {
-    pub(super) requests: Requests,
-    pub(super) number: u64,
-    pub(super) replies: mpsc::Receiver<Reply>,
-    pub(super) ended: Option<Result<AttachedState, AttachError>>,
+    control: Box<dyn RunControl>,
+    replies: mpsc::Receiver<Reply>,
+    ended: Option<Result<AttachedState, AttachError>>,
 }
 
 impl fmt::Debug for AttachedRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AttachedRun")
-            .field("number", &self.number)
+            .field("control", &self.control)
             .finish_non_exhaustive()
     }
 }
 
 impl AttachedRun {
+    pub(in crate::programs) fn new(control: Box<dyn RunControl>, replies: mpsc::Receiver<Reply>) -> Self {
+        Self {
+            control,
+            replies,
+            ended: None,
+        }
+    }
+
     /// Waits for the next event; `None` at the end. The program waits while events are not taken.
     pub async fn next(&mut self) -> Option<AttachedEvent> {
         if self.ended.is_some() {
@@ -263,21 +282,26 @@ impl AttachedRun {
         match self.replies.recv().await {
             Some(Reply::Event(event)) => return Some(event),
             Some(Reply::Ended(ended)) => {
-                self.ended = Some(ended.and_then(|value| self.requests.decoded(&value)));
+                let read = |value: Value| {
+                    value
+                        .decode()
+                        .map_err(|error| self.control.garbled(error.to_string()))
+                };
+                self.ended = Some(ended.and_then(read));
             }
-            None => self.ended = Some(Err(self.requests.lost())),
+            None => self.ended = Some(Err(self.control.lost())),
         }
         None
     }
 
     /// Stops the run. A node that does not stop is ended with the program a while later.
     pub fn stop(&self) {
-        self.requests.stop(self.number);
+        self.control.stop();
     }
 
     /// Stops the run when its step has finished, where LangGraph can; otherwise at once.
     pub fn drain(&self) {
-        self.requests.drain(self.number);
+        self.control.drain();
     }
 
     /// Waits for the end of the run, and returns the state that it came to.
@@ -288,12 +312,12 @@ impl AttachedRun {
 
     /// Takes the state that the run came to, after its last event.
     pub fn take_ended(&mut self) -> Result<AttachedState, AttachError> {
-        self.ended.take().unwrap_or_else(|| Err(self.requests.lost()))
+        self.ended.take().unwrap_or_else(|| Err(self.control.lost()))
     }
 }
 
 impl Drop for AttachedRun {
     fn drop(&mut self) {
-        self.requests.stop(self.number);
+        self.control.stop();
     }
 }
