@@ -478,17 +478,45 @@ pub(crate) fn entry(text: &str) -> Result<(String, String), String> {
 #[command(after_long_help = "\
 A test is a file expect/NAME.json beside a graph.json: inputs, answers to the questions, and what must come of it.
 
+--from makes one of what happened on a thread: its inputs, what people answered and edited, what models answered, and what
+came of it. The test is played once right away, which runs its nodes. One that comes out otherwise, because a node asks
+the world outside or the clock, is not written unless --leave-out leaves out what differs.
+
 Examples:
   superstep test                                 every test in this folder and below
   superstep test graphs/refund-desk --filter lamp
   superstep test graphs --json --junit tests.xml
   superstep test --accept graphs/refund-desk/expect/other.json
+  superstep test --from THREAD                   a test of what the thread did, beside its graph
+  superstep test --from THREAD --name lamp --holds 'state.amount <= state.price' graphs/refund-desk
+  superstep test --from THREAD --db sqlite:threads.db --leave-out graphs/refund-desk
+  superstep test --coverage graphs/refund-desk   and which ways of the graph no test takes
 
-Exit codes: 0 all pass, 1 one fails, 2 usage or no tests.")]
+Exit codes: 0 all pass or the test was written, 1 one fails or was not written, 2 usage or no tests.")]
 pub(crate) struct TestArgs {
-    /// Graph files, folders in which graphs are looked for, or single tests
-    #[arg(value_name = "PATH", default_value = ".")]
+    /// Graph files, folders in which graphs are looked for, or single tests [default: this folder]
+    #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Make a test of this thread; PATH is its graph, or the one that it ran when no PATH is given
+    #[arg(long, value_name = "THREAD", conflicts_with_all = ["filter", "accept", "junit", "models", "coverage"])]
+    pub(crate) from: Option<String>,
+    /// The end of the way through the thread [default: the newest checkpoint]
+    #[arg(long, value_name = "ID", requires = "from")]
+    pub(crate) checkpoint: Option<String>,
+    /// The name of the new test [default: made of the thread's input]
+    #[arg(long, value_name = "NAME", requires = "from")]
+    pub(crate) name: Option<String>,
+    /// An expression over the state that must be true at the end of the new test (repeatable)
+    #[arg(long, value_name = "EXPRESSION", requires = "from")]
+    pub(crate) holds: Vec<String>,
+    /// Leave out of the new test what comes out otherwise when it is played
+    #[arg(long, requires = "from")]
+    pub(crate) leave_out: bool,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Show which nodes, ways of edges, conditions and answers the tests take
+    #[arg(long)]
+    pub(crate) coverage: bool,
     /// Only tests whose name (graph/test) contains these words
     #[arg(long, value_name = "WORDS")]
     pub(crate) filter: Option<String>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use superstep::checkpoint::GraphVersion;
 use superstep::{Graph, Name, Value};
 use superstep_document::{Diagnostic, Document};
-use superstep_nodes::models::Exchanges;
+use superstep_nodes::models::{Exchanges, TestAnswers};
 use superstep_nodes::{
     Access, Environment, Grants, GraphSources, ModelSettings, NO_ORDER, NODE_DISABLED, Registry, files,
 };
@@ -35,6 +35,8 @@ pub(crate) struct GraphFile {
     earlier: Option<RanOn>,
     /// What the nodes of its run ask of models.
     pub(crate) exchanges: Arc<Exchanges>,
+    /// The recorded answers of the test that plays it.
+    test_answers: Option<Arc<TestAnswers>>,
 }
 
 /// Builds the environment of the graphs in a folder.
@@ -89,7 +91,17 @@ impl GraphFile {
             pinned: BTreeMap::new(),
             earlier: None,
             exchanges: Arc::default(),
+            test_answers: None,
         })
+    }
+
+    /// Returns the same file for a test that plays it with these recorded answers.
+    pub(crate) fn tested_with(&self, answers: Arc<TestAnswers>) -> Self {
+        Self {
+            unread: self.unread.clone(),
+            test_answers: Some(answers),
+            ..self.changed(self.document.clone(), self.models.clone())
+        }
     }
 
     /// Sets the models that answer for the graph's models, whatever its nodes specify.
@@ -134,6 +146,7 @@ impl GraphFile {
             pinned: BTreeMap::new(),
             earlier: None,
             exchanges: self.exchanges.clone(),
+            test_answers: None,
         }
     }
 
@@ -180,7 +193,9 @@ impl GraphFile {
             Some(ran) => environment.at_version(&ran.sources),
             None => environment,
         };
-        self.models.within(environment)
+        self.models
+            .within(environment)
+            .with_test_answers(self.test_answers.clone())
     }
 
     /// Returns everything outside of itself that the graph wants to access.

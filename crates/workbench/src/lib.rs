@@ -9,6 +9,7 @@ mod arranging;
 mod base;
 mod documents;
 mod events;
+mod graph_tests;
 mod inbox;
 pub mod ipc;
 mod ledger;
@@ -39,6 +40,10 @@ pub use base::folders::default_data_dir;
 pub use base::instance::Instance;
 pub use base::logging::log;
 pub use events::hub::Subscription;
+pub use graph_tests::{
+    Coverage, CoveredAnswer, CoveredNode, CoveredWay, TestedThread, ThreadTest, TriedTest, test_file,
+    test_of_thread,
+};
 pub use inbox::preview::{Previewer, WaitingQuestion, mark_done};
 pub use ledger::{bookmarks, past_answers, run_records, take_run_records, verify_answers};
 pub use memory::embedding::store_config;

@@ -3,20 +3,24 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use serde_json::Value as Json;
-use superstep_nodes::models::RECORDINGS;
+use serde_json::{Value as Json, json};
+use superstep::{CheckpointId, ThreadId};
+use superstep_nodes::models::{RECORDINGS, TestAnswers};
 use superstep_nodes::testing::{self, Divergence, GraphTest, Played};
-use superstep_workbench::Staged;
-use superstep_workbench::wire::{ModelRecording, RunModels};
+use superstep_workbench::wire::{ModelRecording, RunModels, TestKey, TestMade, ValueView};
+use superstep_workbench::{Coverage, CoveredWay, Staged, TestedThread, test_of_thread};
 
 use crate::args::TestArgs;
 use crate::commands::run::runnable;
+use crate::commands::state::open;
 use crate::fault::{FAILED, Fault};
 use crate::graph::GraphFile;
 use crate::out::{self, quoted};
+use crate::place::Store;
 
 /// Folders within folders in which graphs are looked for.
 const MAX_DEPTH: usize = 8;
@@ -44,7 +48,11 @@ struct Tested {
 }
 
 pub(crate) async fn test(args: TestArgs) -> Result<(), Fault> {
+    if let Some(thread) = &args.from {
+        return from_thread(&args, thread).await;
+    }
     let mut results = Vec::new();
+    let mut covered = Vec::new();
     for (graph, tests) in found(&args)?.into_iter().filter(|(_, tests)| !tests.is_empty()) {
         let file = GraphFile::read(&graph)
             .map(|file| file.with_models(models(&args, &graph)))
@@ -53,15 +61,20 @@ pub(crate) async fn test(args: TestArgs) -> Result<(), Fault> {
                 cause if cause.is_empty() => format!("{} cannot run.", graph.display()),
                 cause => cause,
             });
+        let mut coverage = match &file {
+            Ok(file) if args.coverage => Some(Coverage::of(&file.document)),
+            _ => None,
+        };
         for path in &tests {
             let tested = match &file {
-                Ok(file) => one(&args, file, &graph, path).await?,
+                Ok(file) => one(&args, file, &graph, path, coverage.as_mut()).await?,
                 Err(cause) => failed_to_run(&graph, path, cause.clone()),
             };
             report(&args, tested, &mut results)?;
         }
+        covered.extend(coverage.map(|coverage| CoveredGraph { graph, coverage }));
     }
-    end(&args, &results)
+    end(&args, &results, &covered)
 }
 
 fn failed_to_run(graph: &Path, test: &Path, cause: String) -> Tested {
@@ -77,17 +90,29 @@ fn failed_to_run(graph: &Path, test: &Path, cause: String) -> Tested {
     }
 }
 
-async fn one(args: &TestArgs, file: &GraphFile, graph: &Path, path: &Path) -> Result<Tested, Fault> {
+async fn one(
+    args: &TestArgs,
+    file: &GraphFile,
+    graph: &Path,
+    path: &Path,
+    coverage: Option<&mut Coverage>,
+) -> Result<Tested, Fault> {
     let mut test = match GraphTest::read(path) {
         Ok(test) => test,
         Err(error) => return Ok(failed_to_run(graph, path, error.to_string())),
     };
     // Nothing of one test is left in the next: a graph of its own, too.
-    let built = runnable(file, args.trust)?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let answers = TestAnswers::of(&name, graph.parent().unwrap_or(Path::new("")));
+    let answers = answers.map_err(|error| Fault::failed(error.to_string()))?;
+    let built = runnable(&file.tested_with(Arc::new(answers)), args.trust)?;
     let began = Instant::now();
     let played = test.play(built, &file.document).await;
     let took = began.elapsed();
     let divergences = test.divergences(&played);
+    if let Some(coverage) = coverage {
+        coverage.add(&file.document, &played);
+    }
     let accepted = args.accept && accept(&mut test, &divergences, played, path)?;
     Ok(Tested {
         name: name_of(graph, path),
@@ -109,7 +134,7 @@ fn accept(
     played: Played,
     path: &Path,
 ) -> Result<bool, Fault> {
-    if divergences.is_empty() || !divergences.iter().all(|one| one.at.starts_with("/expect/")) {
+    if !GraphTest::is_acceptable(divergences) {
         return Ok(false);
     }
     test.accept(played.outcome);
@@ -139,10 +164,138 @@ fn models(args: &TestArgs, graph: &Path) -> RunModels {
     }
 }
 
+/// Returns where to look: what was named, or else this folder.
+fn paths(args: &TestArgs) -> Vec<PathBuf> {
+    match args.paths.is_empty() {
+        true => vec![PathBuf::from(".")],
+        false => args.paths.clone(),
+    }
+}
+
+/// Makes a test of a thread.
+async fn from_thread(args: &TestArgs, thread: &str) -> Result<(), Fault> {
+    let named = match args.paths.as_slice() {
+        [] => None,
+        [graph] => Some(graph.as_path()),
+        _ => {
+            return Err(Fault::usage(
+                "A test is made of one graph. Name it alone, or none where it is the one that the thread ran.",
+            ));
+        }
+    };
+    let store = Store::existing(&args.db).await?;
+    if store.saver.foreign().is_some() {
+        return Err(Fault::usage(
+            "The thread was made by another program, whose graph cannot be played here. Copy it to a graph of your own first: \
+             `superstep threads copy`.",
+        ));
+    }
+    let thread = ThreadId::from(thread);
+    let head = store.head(&thread).await?;
+    let checkpoint = args.checkpoint.as_deref().map(CheckpointId::from);
+    if let Some(checkpoint) = &args.checkpoint {
+        store.has(&thread, checkpoint).await?;
+    }
+    let (file, reading) = open(&store, named, &thread, &head)?;
+    let of = TestedThread {
+        graph: &reading,
+        document: &file.document,
+        saver: &*store.saver,
+        thread: &thread,
+        checkpoint: checkpoint.as_ref(),
+    };
+    let made = test_of_thread(of, superstep_workbench::default_data_dir().as_deref()).await?;
+    let (name, path) = made.name(&file.path, args.name.as_deref())?;
+    let answers = made.answers(&file.path, &name)?;
+    let file = file.with_models(RunModels {
+        scripted: None,
+        recording: Some(ModelRecording::Replay),
+    });
+    let built = runnable(&file.tested_with(answers.clone()), args.trust)?;
+    let mut tried = made.tried(built, &file.document).await;
+    tried.choose(None, None, args.holds.clone());
+    if args.leave_out {
+        tried.leave_out();
+    }
+    let left = tried.divergences();
+    if left.is_empty() {
+        tried.write(&path, &answers)?;
+    }
+    let view = tried.view(name, &path, &answers, left.is_empty());
+    match args.json {
+        true => out::pretty(&view)?,
+        false => tell(&view)?,
+    }
+    match view.written {
+        true => Ok(()),
+        false => Err(Fault::quiet(FAILED)),
+    }
+}
+
+/// Tells what is in a new test, or why it was not written.
+fn tell(made: &TestMade) -> Result<(), Fault> {
+    let count = |of: u32, what: &str| out::count(u64::from(of), what);
+    let how = if made.written { "written" } else { "NOT written" };
+    out::line(&format!("{how}  {}", made.path))?;
+    let mut parts = vec![count(made.inputs, "input"), count(made.answers, "answer")];
+    if made.edits > 0 {
+        parts.push(count(made.edits, "edit"));
+    }
+    if made.recorded > 0 {
+        parts.push(format!("{} of models", count(made.recorded, "recorded answer")));
+    }
+    out::line(&format!("    {}", parts.join(", ")))?;
+    if let Some(status) = &made.status {
+        out::line(&format!("    ends: {status}"))?;
+    }
+    if !made.nodes.is_empty() {
+        out::line(&format!("    nodes: {}", made.nodes.join(", ")))?;
+    }
+    let left_out = |key: &TestKey| made.left_out.contains(&format!("values.{}", key.key));
+    let keys = made.keys.iter().filter(|key| !left_out(key));
+    let keys: Vec<&str> = keys.map(|key| key.key.as_str()).collect();
+    out::line(&format!("    values: {}", keys.join(", ")))?;
+    if !made.left_out.is_empty() {
+        out::line(&format!("    left out: {}", made.left_out.join(", ")))?;
+    }
+    for one in &made.differences {
+        let by: Vec<String> = one
+            .by
+            .iter()
+            .map(|by| format!("{} ({})", by.node, by.kind))
+            .collect();
+        let by = match by.is_empty() {
+            true => String::new(),
+            false => format!("; by {}", by.join(", ")),
+        };
+        let value = |value: &Option<ValueView>| match value {
+            Some(value) => match (&value.value, &value.head) {
+                (Some(value), _) => shown(value),
+                (None, Some(head)) => format!("{head}…"),
+                (None, None) => format!("{} bytes", value.bytes),
+            },
+            None => "nothing".to_owned(),
+        };
+        out::line(&format!(
+            "    {}: {} in the thread, {} when it was played{by}",
+            one.at,
+            value(&one.expected),
+            value(&one.found)
+        ))?;
+    }
+    for note in &made.notes {
+        out::note(note);
+    }
+    if !made.written && made.differences.iter().all(|one| one.at.starts_with("/expect/")) {
+        out::note("To leave out what differs: --leave-out");
+    }
+    Ok(())
+}
+
 /// Returns the graphs that have tests, each with those that were asked for.
 fn found(args: &TestArgs) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, Fault> {
     let mut all = Vec::new();
-    for path in &args.paths {
+    for path in &paths(args) {
         let is_test = path
             .parent()
             .and_then(Path::file_name)
@@ -172,7 +325,10 @@ fn found(args: &TestArgs) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, Fault> {
         }
     }
     if all.iter().all(|(_, tests)| tests.is_empty()) {
-        let places: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+        let places: Vec<String> = paths(args)
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         let which = match &args.filter {
             Some(words) => format!("No test with {words:?} in its name is in {}.", places.join(", ")),
             None => format!("There are no tests in {}.", places.join(", ")),
@@ -266,14 +422,19 @@ fn shown(value: &Json) -> String {
     }
 }
 
-fn end(args: &TestArgs, results: &[Tested]) -> Result<(), Fault> {
+fn end(args: &TestArgs, results: &[Tested], covered: &[CoveredGraph]) -> Result<(), Fault> {
     if let Some(path) = &args.junit {
         write(path, &junit(results))?;
     }
     let failed = results.iter().filter(|tested| !tested.passed).count();
-    if args.json {
+    if args.json && args.coverage {
+        out::pretty(&json!({"tests": results, "coverage": covered}))?;
+    } else if args.json {
         out::pretty(&results)?;
     } else {
+        for graph in covered {
+            graph.report()?;
+        }
         let took: Duration = results
             .iter()
             .map(|tested| Duration::from_secs_f64(tested.took))
@@ -296,6 +457,77 @@ fn end(args: &TestArgs, results: &[Tested]) -> Result<(), Fault> {
     match failed {
         0 => Ok(()),
         _ => Err(Fault::quiet(FAILED)),
+    }
+}
+
+/// Coverage of a graph by its tests.
+#[derive(Debug, Serialize)]
+struct CoveredGraph {
+    graph: PathBuf,
+    #[serde(flatten)]
+    coverage: Coverage,
+}
+
+impl CoveredGraph {
+    /// Prints how much was taken, and what was not.
+    fn report(&self) -> Result<(), Fault> {
+        let Coverage { nodes, ways, answers } = &self.coverage;
+        let conditions: Vec<(&CoveredWay, u32)> = ways
+            .iter()
+            .filter_map(|way| Some((way, way.not_taken?)))
+            .collect();
+        let of =
+            |covered: usize, all: usize, what: &str| format!("{covered} of {}", out::count(all as u64, what));
+        let parts = [
+            of(
+                nodes.iter().filter(|one| one.times > 0).count(),
+                nodes.len(),
+                "node",
+            ),
+            of(ways.iter().filter(|one| one.taken > 0).count(), ways.len(), "way"),
+            of(
+                conditions
+                    .iter()
+                    .filter(|(one, not)| one.taken > 0 && *not > 0)
+                    .count(),
+                conditions.len(),
+                "condition",
+            ),
+            of(
+                answers.iter().filter(|one| one.times > 0).count(),
+                answers.len(),
+                "answer",
+            ),
+        ];
+        out::line(&format!("{}: {}", self.graph.display(), parts.join(", ")))?;
+        for node in nodes.iter().filter(|node| node.times == 0) {
+            out::line(&format!("    never ran       {}", node.node))?;
+        }
+        for way in ways.iter().filter(|way| way.taken == 0) {
+            out::line(&format!(
+                "    never taken     {} -> {} ({})",
+                way.from, way.to, way.id
+            ))?;
+        }
+        for (way, _) in conditions.iter().filter(|(way, not)| way.taken > 0 && *not == 0) {
+            out::line(&format!(
+                "    always held     {} -> {} ({})",
+                way.from, way.to, way.id
+            ))?;
+        }
+        for one in answers.iter().filter(|one| one.times == 0) {
+            let field = one
+                .field
+                .as_ref()
+                .map(|field| format!("{field}: "))
+                .unwrap_or_default();
+            out::line(&format!(
+                "    never answered  {}: {field}{}",
+                one.node,
+                shown(&one.value)
+            ))?;
+        }
+        Ok(())
     }
 }
 

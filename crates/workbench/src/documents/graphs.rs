@@ -9,6 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 use superstep::checkpoint::GraphVersion;
 use superstep::{Graph, Value};
 use superstep_document::Diagnostic;
+use superstep_nodes::models::TestAnswers;
 use superstep_nodes::schema::StateSchema;
 use superstep_nodes::{Grants, GraphSources, ModelSettings, Stamp};
 
@@ -279,6 +280,26 @@ impl Workbench {
             .map_err(|errors| cannot_run(source, &errors))?;
         self.permit(source, Some(node), answering)?;
         Ok(made.graph.with_store(self.store()))
+    }
+
+    /// Builds the graph of a document for a test of it, whose models answer from what is recorded beside its file.
+    pub(crate) fn build_tested(
+        &self,
+        source: &GraphSource,
+        answers: Arc<TestAnswers>,
+        answering: &RunModels,
+    ) -> Result<Graph, Problem> {
+        let folder = source.path.as_deref().and_then(Path::parent);
+        let environment = self
+            .environment(folder.map(Path::to_path_buf))
+            .with_grants(self.trust.grants(&Self::project(source)))
+            .with_test_answers(answers);
+        let made = self
+            .registry
+            .build(&source.document, &answering.within(environment))
+            .map_err(|errors| cannot_run(source, &errors))?;
+        self.permit(source, None, answering)?;
+        Ok(made.graph)
     }
 
     /// Builds the graph to read a thread with: the one that it ran on, where it is kept and can be built.

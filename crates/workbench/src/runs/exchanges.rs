@@ -1,6 +1,7 @@
 //! What was asked of models and what they answered, task by task: taken from the kinds when a task is over and kept in the
 //! ledger, so that a past run can be looked into as well. The oldest are forgotten when there are too many.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rusqlite::params;
@@ -57,6 +58,17 @@ pub(crate) fn view(exchange: Exchange) -> ExchangeView {
                 currency: cost["currency"].as_str()?.to_owned(),
             })
         }),
+        recorded: exchange.recorded,
+    }
+}
+
+impl ExchangeView {
+    /// Leaves out what interfaces do not show.
+    fn shown(self) -> Self {
+        Self {
+            recorded: None,
+            ..self
+        }
     }
 }
 
@@ -103,6 +115,35 @@ impl Ledger {
         })
     }
 
+    /// Returns what models answered in a thread, as it is recorded, the oldest first and what these tasks asked last; and
+    /// the number of answers of which that was not kept.
+    pub(crate) fn recorded_answers(
+        &self,
+        thread_id: &str,
+        tasks: &BTreeSet<String>,
+    ) -> Result<(Vec<Json>, u32), Problem> {
+        self.with(|c| {
+            let mut statement =
+                c.prepare_cached("SELECT task_id, body FROM exchanges WHERE thread_id = ?1 ORDER BY id")?;
+            let mut rows = statement.query([thread_id])?;
+            let (mut others, mut own, mut unrecorded) = (Vec::new(), Vec::new(), 0);
+            while let Some(row) = rows.next()? {
+                let (task, body): (String, String) = (row.get(0)?, row.get(1)?);
+                let Ok(one) = serde_json::from_str::<ExchangeView>(&body) else {
+                    continue;
+                };
+                match one.recorded {
+                    Some(recorded) if tasks.contains(&task) => own.push(recorded),
+                    Some(recorded) => others.push(recorded),
+                    None if one.by.is_none() && one.ended == ExchangeEnd::Done => unrecorded += 1,
+                    None => {}
+                }
+            }
+            others.extend(own);
+            Ok((others, unrecorded))
+        })
+    }
+
     fn exchanges(&self, request: &ReadExchanges) -> Result<Vec<ExchangeView>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
@@ -144,8 +185,8 @@ impl Ledger {
 impl Workbench {
     /// Takes the exchanges with models of a task that has ended.
     pub(crate) fn taken_exchanges(&self, task: &str) -> Vec<ExchangeView> {
-        let exchanges = self.registry.exchanges().take(task);
-        exchanges.into_iter().map(view).collect()
+        let exchanges = self.registry.exchanges().take(task).into_iter().map(view);
+        exchanges.map(ExchangeView::shown).collect()
     }
 
     pub(crate) async fn thread_exchanges(
@@ -158,7 +199,9 @@ impl Workbench {
         for one in &mut exchanges {
             price_late(&settings, &one.model, one.tokens, &mut one.cost);
         }
-        Ok(ExchangeList { exchanges })
+        Ok(ExchangeList {
+            exchanges: exchanges.into_iter().map(ExchangeView::shown).collect(),
+        })
     }
 }
 
@@ -183,6 +226,7 @@ mod tests {
             ended: ExchangeEnd::Done,
             tokens: Some(ExchangeTokens { input: 3, output: 4 }),
             cost: None,
+            recorded: None,
         }
     }
 
@@ -259,6 +303,27 @@ mod tests {
             .filter(|n| !ledger.exchanges(&of(&format!("task-{n}"))).unwrap().is_empty())
             .collect();
         assert_eq!(left, [7, 8, 9]);
+    }
+
+    #[test]
+    fn what_a_recording_needs_is_kept_and_that_of_the_tasks_that_count_comes_last() {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&dir.path().join("workbench.db")).unwrap();
+        let recorded = |text: &str| ExchangeView {
+            recorded: Some(json!({"answer": text})),
+            ..exchange("m", 1)
+        };
+        ledger
+            .keep_exchanges("t", "on the way", &[recorded("1")])
+            .unwrap();
+        ledger
+            .keep_exchanges("t", "on a branch", &[recorded("2")])
+            .unwrap();
+        ledger.keep_exchanges("t", "older", &[exchange("m", 1)]).unwrap();
+        let tasks = BTreeSet::from(["on the way".to_owned()]);
+        let (found, unrecorded) = ledger.recorded_answers("t", &tasks).unwrap();
+        assert_eq!(found, [json!({"answer": "2"}), json!({"answer": "1"})]);
+        assert_eq!(unrecorded, 1);
     }
 
     #[test]

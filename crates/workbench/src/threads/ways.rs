@@ -155,6 +155,26 @@ impl Wires {
         found.0
     }
 
+    /// Returns every way: its source, its id and its target, those of a source together.
+    pub(crate) fn all(&self) -> Vec<(String, String, String)> {
+        let mut all = Vec::new();
+        let mut add =
+            |from: &str, id: &str, to: &str| all.push((from.to_owned(), id.to_owned(), to.to_owned()));
+        for from in self.leaving.keys() {
+            self.candidates(from)
+                .for_each(|wire| add(from, &wire.id, &wire.to));
+        }
+        for (from, limit) in &self.at_limit {
+            limit.wires.iter().for_each(|wire| add(from, &wire.id, &wire.to));
+        }
+        for (from, to) in &self.on_error {
+            let way = Self::way_of_error(from, to);
+            add(from, way.way.as_deref().unwrap_or_default(), to);
+        }
+        all.sort();
+        all
+    }
+
     /// Returns whether an edge leads from a node to another.
     pub(crate) fn leads(&self, from: &str, to: &str) -> bool {
         self.candidates(from).any(|wire| wire.to == to)

@@ -114,4 +114,8 @@ pub struct ExchangeView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub cost: Option<ExchangeCost>,
+    /// What a recording would have of the answer, for tests; not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(skip)]
+    pub recorded: Option<Json>,
 }

@@ -68,6 +68,7 @@ const WORKBENCH: Layout = Layout {
         "runs",
         "inbox",
         "what_if",
+        "graph_tests",
         "maintenance",
     ],
     root: &["Workbench", "Options"],

@@ -1316,4 +1316,41 @@ export const problems: Readonly<Record<string, string>> = {
   "{thread}: it cannot be read: {cause}.": "{thread}：无法读取：{cause}。",
   "{thread}: there is a thread of this name, which has gone a way of its own.":
     "{thread}：已有同名线程，而且它已自行继续。",
+  "Thread {thread} cannot be made a test: {why}.": "无法用线程 {thread} 制作测试：{why}。",
+  "Run the graph on a new thread, and make a test of that.": "请在新线程上运行图，再用它制作测试。",
+  "it has more than {most} steps": "它超过 {most} 步",
+  "its beginning is not stored any more": "它的开头已不在存储中",
+  "it does not begin with an input": "它不以输入开始",
+  "Thread {thread} has not come to an end: it stands before {next}.":
+    "线程 {thread} 尚未结束：它停在 {next} 之前。",
+  "Let it go on until it is done, asks or fails, and make the test then.":
+    "请让它继续，直到完成、提问或失败，然后再制作测试。",
+  "the input of one of its runs is not stored": "它某次运行的输入不在存储中",
+  "its open step was closed by hand, which a test cannot repeat": "它未完成的步骤被手动关闭，测试无法重复",
+  "a step of several nodes was skipped, which a test cannot repeat": "它跳过了含多个节点的步骤，测试无法重复",
+  "{name} cannot be the name of a test.": "{name} 不能用作测试的名称。",
+  "Use letters, digits, spaces, - and _, at most {most}.":
+    "请使用字母、数字、空格、- 和 _，最多 {most} 个字符。",
+  "{folder} is a link, and tests stay beside their graph.": "{folder} 是链接，而测试保存在图的旁边。",
+  "Put a folder in its place.": "请在其位置放一个文件夹。",
+  "There is a test {path} already.": "已有测试 {path}。",
+  "Choose another name, or delete that test first.": "请选择其他名称，或先删除该测试。",
+  "The test came out otherwise than the thread, at {at}, and was not written.":
+    "测试的结果在 {at} 处与线程不同，未写入文件。",
+  "Leave out what differs, or make the test of a thread that does the same again.":
+    "请略去不同之处，或用会再次得到相同结果的线程制作测试。",
+  "{name} is in no file yet, and tests are kept beside the file of a graph.":
+    "{name} 尚未保存到文件，而测试保存在图的文件旁边。",
+  "Save the graph first.": "请先保存图。",
+  "Thread {thread_id} cannot be made a test: its graph cannot be built here.":
+    "无法用线程 {thread_id} 制作测试：它的图无法在此构建。",
+  "Correct the graph, or choose a thread of a graph that runs here.":
+    "请更正图，或选择能在此运行的图的线程。",
+  "Thread {thread_id} is running.": "线程 {thread_id} 正在运行。",
+  "What came of {name} cannot be accepted: the test says something else than the graph does.":
+    "无法接受 {name} 的结果：测试与图的行为不符。",
+  "Correct the test's inputs, answers, edits or expressions.": "请更正测试的输入、回答、编辑或表达式。",
+  "{path} was changed by another program meanwhile.": "{path} 同时被另一个程序更改。",
+  "Run the test again.": "请再次运行测试。",
+  "Correct the file, or delete it and make the test again.": "请更正文件，或将其删除并重新制作测试。",
 };
