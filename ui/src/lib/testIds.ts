@@ -13,6 +13,7 @@ export { shellIds } from "./testIds/shell";
 export { storageIds } from "./testIds/storage";
 export { structureIds } from "./testIds/structure";
 export { taskIds } from "./testIds/task";
+export { testsIds } from "./testIds/tests";
 export { traceIds } from "./testIds/trace";
 export { whatIfIds } from "./testIds/what-if";
 export { versionsIds } from "./testIds/versions";

@@ -29,6 +29,7 @@ import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
 import { structure } from "./texts/structure";
 import { task } from "./texts/task";
+import { tests } from "./texts/tests";
 import { trace } from "./texts/trace";
 import { whatIf } from "./texts/what-if";
 import { variants } from "./texts/variants";
@@ -57,6 +58,7 @@ export const english = {
   ...result,
   ...seen,
   ...task,
+  ...tests,
   ...trace,
   ...whatIf,
   ...variants,

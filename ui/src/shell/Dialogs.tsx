@@ -7,6 +7,7 @@ import { QueryDialog, ProbeDialog } from "../features/query";
 import { OverviewDialog } from "../features/overview";
 import { PlaygroundDialog } from "../features/playground";
 import { CheckDialog, InvariantKeeper } from "../features/invariants";
+import { MakeTestDialog, TestKeeper, TestsDialog } from "../features/tests";
 import { StaleKeeper } from "../features/state-view";
 import { WhatIfDialog } from "../features/what-if";
 import { ExportDialog, CodeDialog } from "../features/export";
@@ -34,6 +35,9 @@ export function Dialogs() {
       <ProbeDialog />
       <CheckDialog />
       <InvariantKeeper />
+      <MakeTestDialog />
+      <TestsDialog />
+      <TestKeeper />
       <StaleKeeper />
       <WhatIfDialog />
       <ExportDialog />

@@ -8,13 +8,26 @@ export interface ProbePlace {
   readonly expression?: string | undefined;
 }
 
+/** A thread that becomes a test, up to its newest checkpoint or to this one. */
+export interface TestedThread {
+  readonly threadId: string;
+  readonly title: string;
+  readonly checkpointId?: string | undefined;
+}
+
 interface Asked {
   readonly probe: ProbePlace | null;
   /** Checks the invariants of the graph, or the one that is named. */
   readonly check: { readonly only?: string | undefined } | null;
+  /** Makes a test of a thread. */
+  readonly makeTest: TestedThread | null;
+  /** Shows the tests of the graph. */
+  readonly tests: boolean;
 }
 
-export const useAsked = create<Asked>()(() => ({ probe: null, check: null }));
+export const useAsked = create<Asked>()(() => ({ probe: null, check: null, makeTest: null, tests: false }));
 
 export const askProbe = (probe: ProbePlace | null): void => useAsked.setState({ probe });
+export const askMakeTest = (makeTest: TestedThread | null): void => useAsked.setState({ makeTest });
+export const askTests = (tests: boolean): void => useAsked.setState({ tests });
 export const askCheck = (check: Asked["check"]): void => useAsked.setState({ check });

@@ -6,6 +6,7 @@ import {
   Download,
   Ellipsis,
   Eraser,
+  FlaskConical,
   HardDrive,
   Import,
   MessageCircleQuestionMark,
@@ -24,6 +25,7 @@ import { useLive, useThread } from "../../debugger/model/runStore";
 import { SummaryLine } from "../../debugger/parts/Summary";
 import { type ShownStatus, StatusMark } from "../../debugger/parts/StatusMark";
 import { StoppedMark } from "../../debugger/run/StoppedMark";
+import { askMakeTest } from "../../debugger/state/asked";
 import { copyThread, exportThread } from "../../debugger/run/thread-files";
 
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
@@ -89,6 +91,14 @@ function Row({
       icon: <ArrowRightLeft size={14} aria-hidden />,
       disabled: selected || !canCompare || thread.head === undefined,
       run: () => useSession.getState().compare({ threadId, checkpointId: null }),
+    },
+    {
+      id: "test",
+      label: t("tests.make"),
+      icon: <FlaskConical size={14} aria-hidden />,
+      disabled: thread.head === undefined || status === "running",
+      off,
+      run: () => askMakeTest({ threadId, title: thread.title === "" ? threadId : thread.title }),
     },
     { id: "files", separator: true },
     {

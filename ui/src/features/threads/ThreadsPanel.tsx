@@ -30,6 +30,7 @@ import { askCopy } from "../../state/seen-dialogs";
 import { showStorage } from "../../state/storage";
 import { BreakpointList } from "../breakpoints";
 import { InvariantList } from "../invariants";
+import { TestList } from "../tests";
 import { WatchList } from "../watches";
 import { LabelsBadge, useLabelEntries } from "./labels";
 import { FoundBadge, useSavedSearches } from "./saved-searches";
@@ -288,6 +289,7 @@ export function ThreadsPanel() {
           })}
         </div>
       </div>
+      <TestList />
       <InvariantList />
       <WatchList />
       <BreakpointList />

@@ -16,6 +16,8 @@ import type { MenuEntry } from "../../components/Menu";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList } from "../../debugger/parts/format";
 import { offCannotRun, offOnlyRead } from "../../debugger/model/only-read";
+import { useRuns } from "../../debugger/model/runStore";
+import { askMakeTest } from "../../debugger/state/asked";
 import { replay, runToCheckpoint } from "../../debugger/run/actions";
 import { skipStep } from "../../debugger/run/update-state";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
@@ -96,6 +98,20 @@ export function checkpointEntries(
       icon: <FlaskConical size={14} aria-hidden />,
       off,
       run: () => askWhatIf({ threadId, checkpointId: isHead ? null : checkpoint.id }),
+    },
+    {
+      id: "test",
+      label: t("tests.make"),
+      icon: <FlaskConical size={14} aria-hidden />,
+      // A test ends where the thread does, or did on a branch.
+      disabled: !isHead && checkpoint.next.length > 0,
+      off,
+      run: () =>
+        askMakeTest({
+          threadId,
+          title: useRuns.getState().threads.get(threadId)?.title ?? threadId,
+          ...(!isHead && { checkpointId: checkpoint.id }),
+        }),
     },
     {
       id: "edit",

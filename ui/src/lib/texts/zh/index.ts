@@ -29,6 +29,7 @@ import { shell } from "./shell";
 import { storage } from "./storage";
 import { structure } from "./structure";
 import { task } from "./task";
+import { tests } from "./tests";
 import { trace } from "./trace";
 import { variants } from "./variants";
 import { versions } from "./versions";
@@ -57,6 +58,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...storage,
   ...structure,
   ...task,
+  ...tests,
   ...trace,
   ...variants,
   ...versions,
