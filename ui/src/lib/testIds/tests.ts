@@ -2,7 +2,6 @@
 export const testsIds = {
   dialog: "tests",
   list: "tests-list",
-  open: "tests-open",
   section: "tests-section",
   row: (name: string) => `tests-row-${name}`,
   runOne: (name: string) => `tests-run-${name}`,
