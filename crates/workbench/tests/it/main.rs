@@ -14,6 +14,7 @@ mod evaluate;
 mod exchanges;
 mod find;
 mod git;
+mod graph_tests;
 #[cfg(unix)]
 mod handed;
 mod held;
