@@ -235,9 +235,10 @@ impl Report {
             }
             _ if !self.machine => {
                 let resume = self.resume();
+                let reason = |stop: &RunStop| stop.reason.trim_end_matches('.').to_owned();
                 let why = match &stop {
-                    Some(stop) if stop.within.is_empty() => format!("Stopped: {}.", stop.reason),
-                    Some(stop) => format!("Stopped in {}: {}.", stop.within, stop.reason),
+                    Some(stop) if stop.within.is_empty() => format!("Stopped: {}.", reason(stop)),
+                    Some(stop) => format!("Stopped in {}: {}.", stop.within, reason(stop)),
                     None => "Stopped at a breakpoint.".to_owned(),
                 };
                 out::note(&self.kept(format!("{why} Go on with: {resume}")));

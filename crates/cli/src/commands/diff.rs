@@ -11,7 +11,7 @@ use crate::args::diff::DiffArgs;
 use crate::commands::state::open;
 use crate::fault::Fault;
 use crate::moment::{Moment, moment};
-use crate::out;
+use crate::out::{self, quoted};
 use crate::place::{Store, graph_of};
 use crate::progress::json;
 
@@ -30,6 +30,11 @@ pub(crate) async fn diff(args: &DiffArgs) -> Result<(), Fault> {
         state(&store, args, &left).await?,
         state(&store, args, &right).await?,
     );
+    for key in &args.keys {
+        if old.get(key).is_none() && new.get(key).is_none() {
+            out::note(&format!("Neither moment has a value of the key {}.", quoted(key)));
+        }
+    }
     let (ancestor, paths) = paths(
         &*store.saver,
         PathEnd {

@@ -76,6 +76,12 @@ pub(crate) async fn why(args: &WhyArgs) -> Result<(), Fault> {
         let writes: Vec<_> = found.writes.iter().map(write_json).collect();
         return Ok(out::pretty(&json_of!({"writes": writes, "more": found.more}))?);
     }
+    if found.writes.is_empty() && !found.more {
+        let path = path.trim_start_matches('/');
+        return Ok(out::line(&format!(
+            "{path}  is what the key begins with; nothing has written it"
+        ))?);
+    }
     let mut depths: Vec<usize> = Vec::new();
     for write in &found.writes {
         let depth = write
@@ -265,6 +271,11 @@ impl TaskExplained {
         self.work.spans.iter().map(|span| span.attempts.len()).sum()
     }
 
+    /// Returns whether some run has begun the task.
+    fn was_begun(&self) -> bool {
+        !self.work.spans.is_empty()
+    }
+
     /// Returns where the result came from when the task did not work for it.
     fn result_of(&self) -> Option<&'static str> {
         if self.record.as_ref().is_some_and(|record| record.pinned) {
@@ -307,6 +318,9 @@ impl TaskExplained {
                 lines.push(format!("{gave_up}{timed_out}: {failure}"));
             }
             "asking" => lines.push("waits for an answer".to_owned()),
+            "queued" if self.was_begun() => {
+                lines.push("was begun, and left before it ended: going on begins it again".to_owned());
+            }
             "queued" => lines.push("queued: the step has not run it".to_owned()),
             _ => {}
         }

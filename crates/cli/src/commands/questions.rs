@@ -54,6 +54,9 @@ fn text(question: &Interrupt) -> String {
 
 pub(crate) async fn waiting(args: &WaitingArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.db).await?;
+    if let Some(thread) = &args.thread {
+        store.thread(&ThreadId::from(thread.as_str())).await?;
+    }
     if args.count {
         let query = WaitingQuery::new().thread(args.thread.as_deref().map(ThreadId::from));
         let places = store.saver.waiting(&query).await?;

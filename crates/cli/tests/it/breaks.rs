@@ -160,3 +160,22 @@ fn a_condition_on_a_key_that_the_state_does_not_have_is_refused() {
     );
     assert_eq!(args("state.count > 1").code, 3);
 }
+
+#[test]
+fn the_reason_of_a_stop_is_one_sentence() {
+    let user = User::new();
+    let graph = user.graph(
+        "graph.json",
+        &json!({
+            "format": "superstep/1", "name": "Fails", "state": {},
+            "nodes": {"boom": {"kind": "code", "config": {"source": "throw new Error('no')"}}},
+            "edges": [{"from": "__start__", "to": "boom"}],
+        }),
+    );
+    let stopped = |point: &str| {
+        let args = ["run", &graph, "--input", "{}", "--break", point];
+        user.expect(3, &args).err
+    };
+    let failed = stopped("error:boom");
+    assert!(failed.contains("Error: no. Go on with"), "{failed}");
+}

@@ -168,3 +168,13 @@ fn moments_and_branches_of_one_thread() {
         assert!(refused.err.contains(part), "{wrong}: {}", refused.err);
     }
 }
+
+#[test]
+fn a_key_that_neither_moment_has_is_said() {
+    let user = User::new();
+    let file = graph(&user);
+    run(&user, &file, "t", &json!({"text": "x"}));
+    let said = |key: &str| user.expect(0, &["diff", "t@1", "t", "--key", key]).err;
+    assert!(said("nope").contains("Neither moment has a value of the key nope."));
+    assert!(!said("n").contains("Neither moment"));
+}

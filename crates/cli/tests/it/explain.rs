@@ -245,3 +245,66 @@ fn summaries_of_tasks_and_runs_are_in_the_authors_words() {
     let trace = user.expect(0, &["trace", "t", "--json"]).json();
     assert_eq!(trace["runs"][0]["summary"], "Ended at **2**", "{trace}");
 }
+
+#[test]
+fn a_value_that_nothing_has_written_is_what_its_key_begins_with() {
+    let user = User::new();
+    let graph = user.graph(
+        "graph.json",
+        &json!({
+            "format": "superstep/1", "name": "Defaults",
+            "state": {"n": {"type": "integer", "default": 7}, "deep": {"type": "object", "default": {"a": [1]}}, "m": {"type": "string"}},
+            "nodes": {"set": {"kind": "assign", "config": {"set": {"m": "'x'"}}}},
+            "edges": [{"from": "__start__", "to": "set"}],
+        }),
+    );
+    user.expect(0, &["run", &graph, "--input", "{}", "--thread", "t"]);
+    for path in ["n", "deep", "deep/a/0"] {
+        let said = user.expect(0, &["why", "t", path]).out;
+        assert!(said.starts_with(path) && said.contains("begins with"), "{said}");
+        let found = user.expect(0, &["why", "t", path, "--json"]).json();
+        assert_eq!(found, json!({"writes": [], "more": false}));
+    }
+    for path in ["nope", "deep/b"] {
+        assert!(
+            user.expect(2, &["why", "t", path])
+                .err
+                .contains("There is nothing")
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_task_that_was_begun_and_left_is_not_called_queued() {
+    use std::io::Read as _;
+    use std::process::{Command, Stdio};
+
+    let user = User::new();
+    let graph = user.graph(
+        "graph.json",
+        &json!({
+            "format": "superstep/1", "name": "Left", "state": {"text": {"type": "string"}},
+            // It would go on for a quarter of an hour.
+            "nodes": {"write": {"kind": "model", "config": {"model": "scripted", "prompt": "Go on", "into": "text",
+                "pace_ms": 1000, "script": [{"say": "Once ".repeat(1000)}]}}},
+            "edges": [{"from": "__start__", "to": "write"}],
+        }),
+    );
+    let mut run = user.command(&["run", &graph, "--input", "{}", "--thread", "t"]);
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut said, mut byte) = (String::new(), [0]);
+    let mut words = run.stderr.take().unwrap();
+    while !said.contains("Once") && words.read(&mut byte).unwrap() > 0 {
+        said.push(char::from(byte[0]));
+    }
+    let interrupt = Command::new("kill")
+        .args(["-INT", &run.id().to_string()])
+        .status();
+    assert!(interrupt.unwrap().success());
+    words.read_to_string(&mut said).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(130), "{said}");
+    let said = user.expect(0, &["explain", "t", "--open"]).out;
+    assert!(said.contains("was begun, and left"), "{said}");
+    assert!(!said.contains("queued"), "{said}");
+}

@@ -1080,6 +1080,11 @@ fn questions_of_every_branch_wait_and_are_withdrawn() {
     );
     user.expect(3, &["resume", "t"]);
     assert_eq!(user.expect(0, &["threads", "waiting", "--count"]).out, "2\n");
+    for rest in [None, Some("--count"), Some("--json")] {
+        let mut named = vec!["threads", "waiting", "--thread", "nobody"];
+        named.extend(rest);
+        assert!(user.expect(2, &named).err.contains("There is no thread nobody"));
+    }
     let answer = ["--answer", r#"{"decision": "approve"}"#, "--id", question];
     let elsewhere = user.expect(2, &[&["resume", "t"], &answer[..]].concat());
     assert!(

@@ -31,7 +31,8 @@ const MAX_POSSIBLE: usize = 8;
 /// The origin of a value, as [`Graph::provenance`] finds it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Provenance {
-    /// The write of the value first; each other one is of something that an earlier one read.
+    /// The write of the value first; each other one is of something that an earlier one read. None where nothing has written
+    /// it, so that it is what its key begins with.
     pub writes: Vec<ValueWrite>,
     /// There is more behind them.
     pub more: bool,
@@ -371,9 +372,19 @@ async fn search(
     let value = search.value(&head.id, &key).await?;
     let path = value
         .as_ref()
-        .and_then(|value| ValuePath::resolve(key, &inside, value));
-    let path = path
-        .ok_or_else(|| RunError::invalid_request(format!("There is nothing at {pointer} of this state.")))?;
+        .and_then(|value| ValuePath::resolve(key.clone(), &inside, value));
+    let Some(path) = path else {
+        // What a key begins with is stored nowhere.
+        let state = search.state(&head.id).await?;
+        let begins = state.values.get(&key);
+        return match begins.and_then(|value| ValuePath::resolve(key.clone(), &inside, value)) {
+            Some(_) => Ok(Provenance::default()),
+            None => {
+                let nothing = format!("There is nothing at {pointer} of this state.");
+                Err(RunError::invalid_request(nothing).into())
+            }
+        };
+    };
     let mut lineage = Lineage::from(saver, &at.thread, [head.clone()]);
     let mut wanted = VecDeque::from([ProvenanceTarget {
         path,

@@ -134,6 +134,9 @@ async fn limits_stop_once() {
     let result = run_with(&graph, input(), vec![steps]).await;
     assert_eq!(reason(&result), "4 steps are done");
     assert_eq!(result.value["n"], json!(4));
+    let step = Breakpoint::new("l", BreakpointPlace::Limit(BreakpointLimit::Steps(1)));
+    let result = run_with(&on_memory(counter()), input(), vec![step]).await;
+    assert_eq!(reason(&result), "1 step is done");
 
     let graph = on_memory(chain(&["a", "b", "c"]));
     let size = BreakpointLimit::KeyBytes("log".into(), 1);

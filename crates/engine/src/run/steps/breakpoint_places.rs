@@ -104,7 +104,11 @@ impl Loop {
         match limit {
             BreakpointLimit::Steps(limit) => {
                 let steps = self.report.counts.steps;
-                (steps >= *limit, format!("{steps} steps are done"))
+                let done = match steps {
+                    1 => "1 step is done".to_owned(),
+                    steps => format!("{steps} steps are done"),
+                };
+                (steps >= *limit, done)
             }
             BreakpointLimit::Time(limit) => {
                 let spent = points.began.elapsed();
