@@ -74,6 +74,61 @@ test("the canvas goes into the nested graph with the run, and out again", async 
   await app.status("done");
 });
 
+for (const goesOn of ["with the graph as it is now", "with the graph that it ran on"]) {
+  test(`a thread of an earlier version is stepped into ${goesOn}`, async ({ app, page }) => {
+    await openOuter(app);
+    const inner = (name: string) => app.id(`nested-node-${name}`);
+    const where = app.id("nested-path");
+    await page.keyboard.press("F11");
+    await app.status("paused");
+    await expect(app.node("nested")).toHaveAttribute("data-state", "next");
+
+    // Another node than the next one has a new name: nobody is asked. Or the next one has: the thread stays with its version.
+    const isAsked = goesOn.endsWith("ran on");
+    await app.id("use-design").click();
+    await app.node(isAsked ? "nested" : "after").click();
+    await page.keyboard.press("F2");
+    await app.id("node-rename").fill("renamed");
+    await page.keyboard.press("Enter");
+    await expect(app.node("renamed")).toBeVisible();
+    await app.id("use-debug").click();
+    await expect(app.id("graph-moved")).toContainText("This thread ran on an earlier version of the graph.");
+    const press = async (key: string) => {
+      await page.keyboard.press(key);
+      if (isAsked) await app.id("hot-edit-recorded").click();
+    };
+    const stands = async (levels: string[], done: string, next: string) => {
+      await expect(where.getByRole("listitem")).toHaveText(["Outer", ...levels]);
+      await expect(inner(done)).toHaveAttribute("data-state", "done");
+      await expect(inner(next)).toHaveAttribute("data-state", "next");
+      await expect(app.id("run-status")).toContainText([...levels, next].join(" › "));
+      await expect(app.id("step-out")).toBeEnabled();
+    };
+
+    await press("F11");
+    await stands(["nested"], "first", "down");
+    await press("F11");
+    await stands(["nested", "down"], "leaf", "twig");
+    await app.picture(`nested-earlier-${isAsked ? "recorded" : "current"}`, ["light", "dark"]);
+    // The innermost graph has ended; the node that runs it has not.
+    await press("F11");
+    await expect(where.getByRole("listitem")).toHaveText(["Outer", "nested"]);
+    await expect(inner("down")).toHaveAttribute("data-state", "next");
+    await press("F11");
+    await stands(["nested"], "down", "last");
+    // Chosen again it stands where it stood.
+    await where.getByRole("button", { name: "Outer" }).click();
+    await expect(where).toContainText("nested");
+    await app.id("nested-show").click();
+    await stands(["nested"], "down", "last");
+    await app.id("step-out").click();
+    if (isAsked) await app.id("hot-edit-recorded").click();
+    await expect(where).toHaveCount(0);
+    await app.status("paused");
+    await expect(app.id("run-status")).toContainText(isAsked ? "after" : "renamed");
+  });
+}
+
 test("a double-click opens the graph of a node, and the way back is in the title", async ({ app, page }) => {
   await openOuter(app);
   await app.id("use-design").click();

@@ -30,12 +30,13 @@ interface Read {
 
 export function NestedCanvas({ threadId, path }: { threadId: string; path: readonly Level[] }) {
   const graphId = useSession((session) => session.graphId);
-  const names = JSON.stringify(path.map(({ node }) => node));
+  const ns = path.at(-1)?.ns ?? "";
   const [read, setRead] = useState<Read>({ scene: null, problem: null });
   useEffect(() => {
     if (graphId === null) return;
     const abort = new AbortController();
-    rpc("graph.inside", { graphId, path: JSON.parse(names) as string[] }, abort.signal)
+    // As the thread ran it: the graph around it may have another node of the name by now, or none.
+    rpc("thread.inside", { threadId, graphId, ns }, abort.signal)
       .then(async ({ records, path: graph }) => ({
         scene: await sceneOf(records as { id: string; value: Json }[]),
         graph,
@@ -47,8 +48,7 @@ export function NestedCanvas({ threadId, path }: { threadId: string; path: reado
         },
       );
     return () => abort.abort();
-  }, [graphId, names]);
-  const ns = path.at(-1)?.ns ?? "";
+  }, [threadId, graphId, ns]);
   return (
     <div className={canvasClass} tabIndex={-1} data-testid={shellIds.nestedCanvas} data-ns={ns}>
       {read.problem && <ProblemNote problem={read.problem} />}

@@ -123,6 +123,7 @@ import type { ReadProvenance } from "./bindings/ReadProvenance";
 import type { ReadPython } from "./bindings/ReadPython";
 import type { ReadTask } from "./bindings/ReadTask";
 import type { ReadThreadGraph } from "./bindings/ReadThreadGraph";
+import type { ReadThreadInside } from "./bindings/ReadThreadInside";
 import type { ReadTrace } from "./bindings/ReadTrace";
 import type { ReadTypes } from "./bindings/ReadTypes";
 import type { ReadUsage } from "./bindings/ReadUsage";
@@ -265,6 +266,7 @@ export interface Commands {
   "thread.checkpoints": [ListCheckpoints, CheckpointList];
   "thread.snapshot": [CheckpointRef, SnapshotView];
   "thread.within": [ReadWithin, WithinView];
+  "thread.inside": [ReadThreadInside, InsideView];
   "thread.task": [ReadTask, TaskDetail];
   "thread.events": [ReadEvents, ThreadEvents];
   "thread.exchanges": [ReadExchanges, ExchangeList];

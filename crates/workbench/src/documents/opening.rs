@@ -119,27 +119,41 @@ impl Workbench {
                 records: records(&document),
             });
         }
-        let source = open.source();
-        let this = self.clone();
-        let path = request.path.clone();
-        let found = blocking(move || {
-            let folder = source.path.as_deref().and_then(Path::parent);
-            let environment = this.environment(folder.map(Path::to_path_buf));
-            this.registry.run_by(&source.document, &environment, &path)
-        })
-        .await?;
+        self.inside_of(open.source(), request.path).await
+    }
+
+    /// Reads the graph that a node of this graph runs, to look at.
+    pub(crate) async fn inside_of(
+        self: &Arc<Self>,
+        source: GraphSource,
+        path: Vec<String>,
+    ) -> Result<InsideView, Problem> {
+        let names = path.join(" › ");
+        let found = self.run_within(source, path).await?;
         let (document, file) = found.ok_or_else(|| {
-            Problem::not_found(text!(
-                "Node {names} runs no graph that could be shown.",
-                names = request.path.join(" › ")
-            ))
-            .remedy(text!("Correct the graph that it names in its settings."))
+            Problem::not_found(text!("Node {names} runs no graph that could be shown.", names))
+                .remedy(text!("Correct the graph that it names in its settings."))
         })?;
         Ok(InsideView {
             name: name_of(&document, file.as_deref()),
             path: file.map(|file| file.display().to_string()),
             records: records(&document),
         })
+    }
+
+    /// Reads the graph that the last node of a path runs, and its file, as this version of the graph around it has them.
+    pub(crate) async fn run_within(
+        self: &Arc<Self>,
+        source: GraphSource,
+        path: Vec<String>,
+    ) -> Result<Option<(Document, Option<PathBuf>)>, Problem> {
+        let this = self.clone();
+        blocking(move || {
+            let folder = source.path.as_deref().and_then(Path::parent);
+            let environment = source.within(this.environment(folder.map(Path::to_path_buf)));
+            this.registry.run_by(&source.document, &environment, &path)
+        })
+        .await
     }
 
     pub(crate) async fn graph_open(self: &Arc<Self>, request: OpenGraph) -> Result<GraphView, Problem> {

@@ -1,21 +1,23 @@
 //! What goes on inside a task that runs another graph: the steps of that graph, from its own checkpoints.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use superstep::checkpoint::{CheckpointAddress, ListQuery};
 use superstep::{CheckpointId, StateSnapshot, Value};
 
 use crate::Workbench;
-use crate::base::{blocking, values};
+use crate::base::values;
 use crate::documents::graphs::Built;
 use crate::documents::seen::nodes_around;
 use crate::threads::checkpoint_view;
 use crate::threads::provenance::records;
 use crate::threads::tasks::{TasksOf, task_view};
 use crate::threads::ways::Wires;
-use crate::wire::{AttemptView, Problem, ReadWithin, TaskRecordView, WithinStep, WithinView};
+use crate::wire::{
+    AttemptView, InsideView, Problem, ReadInside, ReadThreadInside, ReadWithin, TaskRecordView, WithinStep,
+    WithinView,
+};
 use superstep_document::text;
 
 /// Steps that are read at once.
@@ -56,22 +58,48 @@ fn step(
 }
 
 impl Workbench {
-    /// Reads the wires of a nested graph, as its file is now; none where it cannot be read.
+    pub(crate) async fn thread_inside(
+        self: &Arc<Self>,
+        request: ReadThreadInside,
+    ) -> Result<InsideView, Problem> {
+        let ReadThreadInside {
+            thread_id,
+            graph_id,
+            ns,
+        } = request;
+        let (built, path) = (self.graph_within(&thread_id, &ns).await?, nodes_around(&ns));
+        // Of the graph as it is now the open document knows more than what was built of it.
+        match built.filter(|built| built.source.earlier.is_some()) {
+            Some(built) => self.inside_of(built.source.clone(), path).await,
+            None => self.graph_inside(ReadInside { graph_id, path }).await,
+        }
+    }
+
+    /// Returns the graph that the newest steps of a nested graph were run with: a thread that goes on with a changed graph
+    /// inside of a step has checkpoints of both.
+    async fn graph_within(
+        self: &Arc<Self>,
+        thread_id: &str,
+        ns: &str,
+    ) -> Result<Option<Arc<Built>>, Problem> {
+        let query = ListQuery::new().thread(thread_id).ns(ns).limit(1);
+        match self.saver().heads(&query).await?.pop() {
+            Some(head) => self.graph_that_ran(thread_id, Some(head)).await,
+            None => self.reading_graph(thread_id).await,
+        }
+    }
+
+    /// Reads the wires of a nested graph, as the thread ran it; none where it cannot be read.
     async fn wires_within(self: &Arc<Self>, built: &Arc<Built>, ns: &str) -> Result<Wires, Problem> {
-        let (this, built, path) = (self.clone(), built.clone(), nodes_around(ns));
-        let found = blocking(move || {
-            let folder = built.source.path.as_deref().and_then(Path::parent);
-            let environment = this.environment(folder.map(Path::to_path_buf));
-            this.registry.run_by(&built.source.document, &environment, &path)
-        })
-        .await?;
+        let found = self.run_within(built.source.clone(), nodes_around(ns)).await?;
         Ok(found
             .map(|(document, _)| Wires::of(&document))
             .unwrap_or_default())
     }
 
     pub(crate) async fn thread_within(self: &Arc<Self>, request: ReadWithin) -> Result<WithinView, Problem> {
-        let (built, saver) = (self.reading_graph(&request.thread_id).await?, self.saver());
+        let built = self.graph_within(&request.thread_id, &request.ns).await?;
+        let saver = self.saver();
         if built.is_none() && saver.foreign().is_none() {
             return Err(Problem::not_found(text!(
                 "The graph of the thread is gone, so its nested graphs cannot be read."

@@ -230,6 +230,16 @@ impl Workbench {
         self: &Arc<Self>,
         thread_id: &str,
     ) -> Result<Option<Arc<Built>>, Problem> {
+        let head = self.heads(thread_id, None, Some(1)).await?.into_iter().next();
+        self.graph_that_ran(thread_id, head).await
+    }
+
+    /// Returns the graph of a thread as the checkpoint's run had it, or as it is now where that is not known.
+    pub(crate) async fn graph_that_ran(
+        self: &Arc<Self>,
+        thread_id: &str,
+        head: Option<CheckpointHead>,
+    ) -> Result<Option<Arc<Built>>, Problem> {
         // What another program's graph does is not known, whatever its threads note.
         if self.saver().foreign().is_some() {
             return Ok(None);
@@ -237,7 +247,6 @@ impl Workbench {
         let Ok(key) = self.key_of_thread(thread_id).await else {
             return Ok(None);
         };
-        let head = self.heads(thread_id, None, Some(1)).await?.into_iter().next();
         let recorded = head.as_ref().and_then(GraphVersion::of).map(str::to_owned);
         let (this, of) = (self.clone(), key.clone());
         let now = blocking(move || {

@@ -67,6 +67,7 @@ macro_rules! for_each_command {
             "thread.checkpoints" => thread_checkpoints(ListCheckpoints) -> CheckpointList,
             "thread.snapshot" => thread_snapshot(CheckpointRef) -> SnapshotView,
             "thread.within" => thread_within(ReadWithin) -> WithinView,
+            "thread.inside" => thread_inside(ReadThreadInside) -> InsideView,
             "thread.task" => thread_task(ReadTask) -> TaskDetail,
             "thread.events" => thread_events(ReadEvents) -> ThreadEvents,
             "thread.exchanges" => thread_exchanges(ReadExchanges) -> ExchangeList,

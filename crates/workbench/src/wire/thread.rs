@@ -450,6 +450,18 @@ pub struct ReadWithin {
     pub limit: u32,
 }
 
+/// `thread.inside`: the graph that a node of a thread's graph runs, as the thread ran it.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadThreadInside {
+    /// The thread.
+    pub thread_id: String,
+    /// The open document, for a thread that is of the graph as it is now.
+    pub graph_id: String,
+    /// The namespace, as the task of the node names it.
+    pub ns: String,
+}
+
 /// Answer of `thread.within`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct WithinView {
