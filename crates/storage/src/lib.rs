@@ -29,7 +29,7 @@ pub mod transfer;
 use std::sync::Arc;
 
 pub use backend::{Backend, Location, path_of, recognized};
-use base::{OpenMode, Stores};
+use base::{NoStore, OpenMode, Stores};
 pub use base::{Synchronous, may_be_written, open_to_read, refusal_to_write, shown};
 pub use file::{FileOptions, FileSaver, FileStore};
 pub use langgraph::{AesKey, CLASS, KEY_VARIABLE as LANGGRAPH_KEY, LanggraphSaver, ReadCounts, in_a_line};
@@ -56,6 +56,19 @@ pub struct Storage {
 }
 
 impl Storage {
+    /// Creates storage of threads that another program makes, without long-term memory: for a saver that this crate does not
+    /// open itself. The URL is that which opens it again.
+    pub fn only_read(checkpointer: Arc<dyn Checkpointer>, url: &str) -> Self {
+        let url = shown(url);
+        let store = Arc::new(NoStore { place: url.clone() });
+        Self {
+            checkpointer,
+            store: store.clone(),
+            url,
+            stores: store,
+        }
+    }
+
     /// Returns the same storage with another configuration of its store. Stores that were handed out before keep
     /// theirs.
     pub async fn with_store_config(&self, config: StoreConfig) -> Result<Self, StorageError> {

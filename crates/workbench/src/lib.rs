@@ -60,6 +60,7 @@ pub use runs::trace::trace;
 pub use search::{Desk, Directory, Folder, Listed};
 pub use settings::person;
 pub use storage::database::database_url;
+pub use storage::opening::{open_existing_storage, open_storage};
 use superstep_document::text;
 pub use superstep_nodes::secrets::keep_memory_private;
 pub use superstep_nodes::serve_if_asked;
@@ -225,7 +226,12 @@ impl Workbench {
         let secrets = options.secrets.unwrap_or_else(|| Arc::new(Keychain));
         let keys = models::Keys::of(&data_dir, secrets);
         let memory = store_config(&data_dir, &keys.named);
-        let database = storage::database::Database::open(&data_dir, options.storage, memory).await?;
+        let variables = {
+            let secrets = keys.named.clone();
+            Arc::new(move |name: &str| secrets.variable(name))
+        };
+        let database =
+            storage::database::Database::open(&data_dir, options.storage, memory, variables).await?;
         let workbench = base::blocking(move || {
             let ledger = Arc::new(ledger::Ledger::open(&ledger::Ledger::of(&data_dir))?);
             let workbench = Workbench {

@@ -11,11 +11,15 @@ use crate::base::{Address, Open, Synchronous, shown};
 fn split(url: &str) -> (&str, &str) {
     match url.split_once(':') {
         // A single letter before the colon is a Windows drive.
-        Some((scheme, rest)) if scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+        Some((scheme, rest)) if scheme.len() > 1 && is_scheme(scheme) => {
             (scheme, rest.strip_prefix("//").unwrap_or(rest))
         }
         _ => (OF_PATHS.scheme(), url),
     }
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_alphanumeric()) || Backend::named(text).is_some()
 }
 
 fn refusal(url: &str, cause: &str, remedy: &str) -> StorageError {

@@ -7,9 +7,11 @@ mod memory;
 pub(crate) use address::{is_new, read};
 pub use address::{path_of, recognized};
 
+use futures::future::BoxFuture;
 use superstep::checkpoint::StorageError;
+use superstep::store::StoreConfig;
 
-use crate::base::Open;
+use crate::base::{Address, Open, OpenMode, Opened, shown};
 
 /// A kind of backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +26,8 @@ pub enum Backend {
     Redis,
     /// The SQLite file or the PostgreSQL database of a LangGraph program, which is only read.
     Langgraph,
+    /// A LangGraph server, whose threads are only read by its API: by a client above this crate.
+    AgentServer,
     /// The process; nothing is left when it ends.
     Memory,
 }
@@ -118,6 +122,16 @@ const ENTRIES: &[BackendEntry] = &[
         open: Some(crate::langgraph::open),
     },
     BackendEntry {
+        backend: Backend::AgentServer,
+        schemes: &["agent-server"],
+        title: "LangGraph server",
+        summary: "The threads of a LangGraph server (`langgraph dev`, LangGraph Platform), by its API. Only read.",
+        form: "agent-server:http://HOST:PORT",
+        example: "agent-server:http://127.0.0.1:2024",
+        location: Location::Server,
+        open: Some(without_client),
+    },
+    BackendEntry {
         backend: Backend::Memory,
         schemes: &["memory"],
         title: "Memory",
@@ -128,6 +142,22 @@ const ENTRIES: &[BackendEntry] = &[
         open: Some(memory::open),
     },
 ];
+
+/// Refuses to open a LangGraph server: requests are made above this crate, which gives what it opens to
+/// [`Storage::only_read`](crate::Storage::only_read).
+fn without_client(
+    address: Address,
+    _: StoreConfig,
+    _: OpenMode,
+) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
+    Box::pin(async move {
+        Err(StorageError::Backend {
+            what: format!("opening storage {:?}", shown(&address.url)),
+            cause: "a LangGraph server is asked over HTTP, and this crate has no client for that".to_owned(),
+            remedy: "Open it with superstep_nodes::agent_server::AgentServerSaver".to_owned(),
+        })
+    })
+}
 
 /// What a plain path is an address of.
 const OF_PATHS: Backend = Backend::Sqlite;
@@ -185,8 +215,8 @@ impl Backend {
 
     /// Returns the form in short: of a server's address only the scheme.
     pub fn short_form(self) -> String {
-        match self.location() {
-            Location::Server => format!("{}://…", self.scheme()),
+        match self.form().split_once("://") {
+            Some((scheme, _)) if self.location() == Location::Server => format!("{scheme}://…"),
             _ => self.form().to_owned(),
         }
     }

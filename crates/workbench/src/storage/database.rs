@@ -2,6 +2,7 @@
 //! file in the data folder. It can be changed while the app runs; a chosen one that cannot be opened leaves the app
 //! usable, so that another can be chosen.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,11 +14,13 @@ use serde::{Deserialize, Serialize};
 use superstep::checkpoint::{CheckpointTuple, Commit, ListQuery, StorageError, ThreadQuery};
 use superstep::store::{StoreAnswer, StoreConfig, StoreError, StoreOp, Sweeper};
 use superstep::{Checkpointer, Store, ThreadId};
+use superstep_nodes::models::Variables;
 use superstep_storage::{Backend, Location, Storage, path_of, recognized, shown};
 
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
+use crate::storage::opening::{open_existing_storage, open_storage};
 use crate::wire::{
     ChosenBy, Empty, Problem, SchemaList, StorageBackend, StorageInfo, StorageLocation, StorageTested,
     TestStorage,
@@ -35,9 +38,10 @@ struct DatabaseChoice {
 }
 
 /// The database in use.
-#[derive(Debug)]
 pub(crate) struct Database {
     data_dir: PathBuf,
+    /// Secrets that the address of a server may name.
+    variables: Variables,
     current: RwLock<CurrentDatabase>,
     /// Held while another database is chosen, or how its store works.
     changing: tokio::sync::Mutex<()>,
@@ -172,19 +176,29 @@ fn kept_address(url: String, is_foreign: bool) -> String {
     }
 }
 
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database")
+            .field("data_dir", &self.data_dir)
+            .field("current", &self.current)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Database {
     /// Opens what the host asks for, or else what was chosen, or else the file in the data folder.
     pub(crate) async fn open(
         data_dir: &Path,
         by_host: Option<String>,
         config: StoreConfig,
+        variables: Variables,
     ) -> Result<Self, Problem> {
         let chosen = match by_host {
             Some(url) => Some((recognized(&url), ChosenBy::Program)),
             None => choice(data_dir)?.map(|url| (url, ChosenBy::Settings)),
         };
         let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
-        let current = match superstep_storage::open_with(&url, config.clone()).await {
+        let current = match open_storage(&url, config.clone(), &variables).await {
             Ok(storage) => CurrentDatabase::of(storage, url, chosen_by, config),
             // A person who chose it in the app must be able to choose another one there.
             Err(error) if chosen_by == ChosenBy::Settings => CurrentDatabase {
@@ -199,6 +213,7 @@ impl Database {
         };
         Ok(Self {
             data_dir: data_dir.to_owned(),
+            variables,
             current: RwLock::new(current),
             changing: tokio::sync::Mutex::default(),
         })
@@ -225,7 +240,7 @@ impl Database {
             None => ChosenBy::Default,
         };
         let config = self.current().config;
-        let storage = superstep_storage::open_with(&target, config.clone()).await?;
+        let storage = open_storage(&target, config.clone(), &self.variables).await?;
         let is_foreign = storage.checkpointer.foreign().is_some();
         let url = url.map(|url| kept_address(url, is_foreign));
         let target = kept_address(target, is_foreign);
@@ -417,7 +432,8 @@ impl Workbench {
             .await??;
         }
         // Nor does it make tables on a server.
-        let storage = superstep_storage::open_existing(&url).await?;
+        let config = StoreConfig::default();
+        let storage = open_existing_storage(&url, config, &self.database.variables).await?;
         let threads = match &storage {
             Some(storage) => storage.checkpointer.count_threads(&ThreadQuery::default()).await,
             None => Ok(0),
@@ -492,7 +508,15 @@ mod tests {
         let kinds: Vec<String> = backends().into_iter().map(|backend| backend.kind).collect();
         assert_eq!(
             kinds,
-            ["sqlite", "file", "postgres", "redis", "langgraph", "memory"]
+            [
+                "sqlite",
+                "file",
+                "postgres",
+                "redis",
+                "langgraph",
+                "agent-server",
+                "memory"
+            ]
         );
         for backend in backends() {
             assert!(

@@ -1,3 +1,4 @@
 //! The database of threads: which one it is, and how it is opened.
 
 pub(crate) mod database;
+pub(crate) mod opening;
