@@ -114,6 +114,21 @@ impl Workbench {
             ))
             .remedy(text!("Run that, or open your own threads again."))),
             _ => Ok(()),
+        }?;
+        // Any of a server's graphs would run on any of its threads.
+        let (Some(thread), Some(_)) = (&request.thread_id, self.attached().and_then(|own| own.given()))
+        else {
+            return Ok(());
+        };
+        match self.seen_of(thread).await? {
+            Some((seen, place)) if !seen.graphs[place].is_attached() => Err(Problem::invalid(text!(
+                "The thread is of {name}, and another graph of its server is attached.",
+                name = &seen.graphs[place].name
+            ))
+            .remedy(text!(
+                "Open the address of the server with the name of that graph behind it."
+            ))),
+            _ => Ok(()),
         }
     }
 }
@@ -238,7 +253,7 @@ impl RunStream for AttachedStream {
             Ok(state) => Ok(result_of(state)),
             Err(error) => Err(match (error.fault(), drained) {
                 // A node that did not stop was ended with the program.
-                (None, _) if cancelled => RunError::Cancelled,
+                (None, _) if cancelled && !matches!(error, AttachError::Server(_)) => RunError::Cancelled,
                 (Some(fault), Some(reason)) if fault.code == AttachFaultCode::Cancelled && !cancelled => {
                     RunError::Drained { reason }
                 }

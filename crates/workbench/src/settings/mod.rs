@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
+use superstep_nodes::agent_server::AgentAddress;
 use superstep_nodes::attach::AttachTarget;
 
 use crate::base::files;
@@ -183,9 +184,12 @@ impl Preferences {
     }
 }
 
-/// Returns whether a path names a graph of a LangGraph program that is there.
+/// Returns whether a path names a graph of a LangGraph program that is there, or of a server, which only a request would tell.
 fn is_program(path: &Path) -> bool {
     let named = path.to_string_lossy();
+    if AgentAddress::is_named_by(&named) {
+        return true;
+    }
     AttachTarget::is_named_by(&named) && AttachTarget::find(&named, Path::new("")).is_ok()
 }
 

@@ -164,15 +164,17 @@ pub struct SeenView {
     pub attached: Option<AttachedView>,
 }
 
-/// A LangGraph program that is attached.
+/// A LangGraph program that is attached, by itself or by its server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachedView {
-    /// File and graph, for `graph.open`, which starts it again.
+    /// File and graph, or the address of a server with an assistant, for `graph.open`, which attaches it again.
     pub named: String,
-    /// Path of its interpreter.
+    /// A server runs it.
+    pub server: bool,
+    /// Path of its interpreter, or the address of its server.
     pub interpreter: String,
-    /// Release of Python.
+    /// Release of Python; empty where a server runs it.
     pub python: String,
     /// Release of LangGraph.
     #[serde(default, skip_serializing_if = "Option::is_none")]

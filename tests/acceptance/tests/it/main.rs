@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![allow(clippy::too_many_lines, reason = "a test tells one story")]
 
+mod agent_server;
 mod backends;
 mod boundaries;
 mod changed;

@@ -1,5 +1,5 @@
 //! A person's own LangGraph program, attached: its graph in the place of what the threads show, its threads in their database,
-//! and its process, for as long as that database is in use.
+//! and its process or its server, for as long as that database is in use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use superstep_document::{Document, Join, Text, text};
+use superstep_nodes::agent_server::{AgentAddress, Attached};
 use superstep_nodes::attach::{
     self, AttachError, AttachFault, AttachFaultCode, AttachOptions, AttachTarget, AttachedDescription,
     AttachedProgram, GraphDrawing, ThreadsPlace,
@@ -15,6 +16,7 @@ use superstep_nodes::attach::{
 use superstep_nodes::{Environment, Stamp};
 
 use super::builder::{documents, takes_whole};
+use super::server::server_problem;
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
@@ -33,9 +35,11 @@ const ONLY: &str = "*";
 /// A program that is attached.
 #[derive(Debug)]
 pub(crate) struct Attachment {
-    pub(crate) program: AttachedProgram,
+    pub(crate) program: Attached,
     /// The address that it was opened by.
     pub(crate) named: String,
+    /// The name that its server gave its graph.
+    pub(super) given: Option<String>,
     pub(super) name: String,
     described: AttachedDescription,
     /// Its graph and those within, by the nodes around them.
@@ -48,11 +52,13 @@ pub(crate) struct Attachment {
 }
 
 impl Attachment {
-    fn new(program: AttachedProgram, described: AttachedDescription, named: String) -> Self {
+    pub(super) fn new(program: Attached, described: AttachedDescription, named: String) -> Self {
         let files = described.files.iter();
+        let root = program.program().map(|program| program.target().root());
         Self {
             name: described.drawing.name.clone(),
-            documents: documents(&described, program.target().root()),
+            given: program.server().map(|server| server.assistant().graph_id.clone()),
+            documents: documents(&described, root.unwrap_or(Path::new(""))),
             nodes: (described.drawing.nodes.iter())
                 .map(|node| node.name.clone())
                 .collect(),
@@ -75,6 +81,11 @@ impl Attachment {
         &self.described.drawing
     }
 
+    /// Returns the name that its server gave its graph.
+    pub(crate) fn given(&self) -> Option<String> {
+        self.given.clone()
+    }
+
     /// Returns whether a run is given something else than an object of state keys, which stands under `input` then.
     pub(crate) fn takes_whole(&self) -> bool {
         takes_whole(&self.described)
@@ -91,11 +102,20 @@ impl Attachment {
         nodes.is_empty() || !self.nodes.is_disjoint(nodes)
     }
 
+    /// Returns whether threads with this name and these nodes are of its graph: a name that a server gave decides alone.
+    pub(super) fn is_of(&self, given: Option<&String>, nodes: &BTreeSet<String>) -> bool {
+        given == self.given.as_ref() && (given.is_some() || self.has_node_of(nodes))
+    }
+
     pub(super) fn view(&self) -> AttachedView {
         let versions = &self.described.versions;
         AttachedView {
             named: self.named.clone(),
-            interpreter: self.program.interpreter().display().to_string(),
+            interpreter: match &self.program {
+                Attached::Program(program) => program.interpreter().display().to_string(),
+                Attached::Server(server) => server.server().address().to_string(),
+            },
+            server: self.program.server().is_some(),
             python: versions.python.clone(),
             langgraph: versions.langgraph.clone(),
             changed: self.is_changed.load(Ordering::Relaxed),
@@ -125,6 +145,10 @@ fn program_of(path: &str) -> Option<String> {
     };
     let named = path.display().to_string();
     AttachTarget::is_named_by(&named).then_some(named)
+}
+
+fn not_opened(named: &str) -> Problem {
+    Problem::new("cancelled", text!("{named} was not opened.", named))
 }
 
 impl Workbench {
@@ -180,6 +204,13 @@ impl Workbench {
     ) -> Result<Option<GraphView>, Problem> {
         let job = self.job(work);
         let _one_at_a_time = self.documents.seen.attaching.lock().await;
+        if AgentAddress::is_named_by(path) {
+            let attachment = tokio::select! {
+                found = self.find_server(path) => found?,
+                () = job.stop().cancelled() => return Err(not_opened(path)),
+            };
+            return self.show_attached(attachment).await.map(Some);
+        }
         let (this, of) = (self.clone(), path.to_owned());
         let found = blocking(move || match program_of(&of) {
             Some(named) => this.find_program(&named).map(Some),
@@ -192,10 +223,13 @@ impl Workbench {
         // Its module may take as long as it likes; what was started ends with the wait for it.
         let attachment = tokio::select! {
             started = self.start_program(found) => started?,
-            () = job.stop().cancelled() => {
-                return Err(Problem::new("cancelled", text!("{named} was not opened.", named)));
-            }
+            () = job.stop().cancelled() => return Err(not_opened(&named)),
         };
+        self.show_attached(attachment).await.map(Some)
+    }
+
+    /// Uses the threads of a program that is attached, and opens its graph.
+    async fn show_attached(self: &Arc<Self>, attachment: Attachment) -> Result<GraphView, Problem> {
         let name = attachment.name.clone();
         self.use_threads_of(Arc::new(attachment)).await?;
         let seen = self.seen().await?;
@@ -209,7 +243,7 @@ impl Workbench {
         }
         self.documents.watch.wake();
         self.hub.publish(AppEvent::Storage);
-        Ok(Some(view))
+        Ok(view)
     }
 
     async fn start_program(&self, found: FoundProgram) -> Result<Attachment, Problem> {
@@ -238,14 +272,21 @@ impl Workbench {
             Some(file) => format!("{file}{}", described.named),
             None => named,
         };
-        Ok(blocking(move || Attachment::new(program, described, named)).await?)
+        Ok(blocking(move || Attachment::new(Attached::Program(program), described, named)).await?)
     }
 
     /// Uses the database of a program's threads, and ends the program that was attached before.
     async fn use_threads_of(self: &Arc<Self>, attachment: Arc<Attachment>) -> Result<(), Problem> {
-        let url = match attachment.program.threads() {
-            Some(ThreadsPlace::File(file)) => format!("langgraph:{}", file.display()),
-            Some(ThreadsPlace::Url(url)) => format!("langgraph:{url}"),
+        let threads = |program: &AttachedProgram| match program.threads()? {
+            ThreadsPlace::File(file) => Some(format!("langgraph:{}", file.display())),
+            ThreadsPlace::Url(url) => Some(format!("langgraph:{url}")),
+        };
+        let url = match &attachment.program {
+            Attached::Program(program) => threads(program),
+            Attached::Server(server) => Some(server.server().address().database()),
+        };
+        let url = match url {
+            Some(url) => url,
             None => {
                 return Err(Problem::new(
                     "internal",
@@ -391,6 +432,7 @@ pub(crate) fn problem_of(error: &AttachError, named: &str) -> Problem {
         .remedy(text!(
             "Look whether the program closes or writes to descriptors that are not its own, and open it again."
         )),
+        AttachError::Server(error) => server_problem(error),
         other => Problem::new("program-unfit", other.to_string()),
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value as Json, json};
 use superstep_document::{Document, END};
+use superstep_nodes::agent_server;
 use superstep_nodes::attach::{AttachedDescription, CodePlace, DrawnNode, DrawnWay, GraphDrawing, WayKind};
 
 use super::drawing::{GRAPH, layout};
@@ -143,7 +144,10 @@ fn node_record(node: &DrawnNode, root: &Path) -> Json {
 /// Returns where code is: a file of the project within it, any other one whole.
 fn place_of(place: &CodePlace, root: &Path) -> Map<String, Json> {
     let mut found = Map::new();
-    found.insert("function".to_owned(), place.name.clone().into());
+    // Of a server's graph nobody says it.
+    if !place.name.is_empty() {
+        found.insert("function".to_owned(), place.name.clone().into());
+    }
     if let (Some(file), Some(line)) = (&place.file, place.line) {
         found.insert("path".to_owned(), file.display().to_string().into());
         let short = file.strip_prefix(root).unwrap_or(file);
@@ -178,6 +182,7 @@ fn keys_of(described: &AttachedDescription, schema: &Json) -> Map<String, Json> 
         let channel = channels.iter().find(|channel| channel.name == name);
         let reducer = channel.and_then(|channel| channel.reducer.as_ref());
         reducer.is_some_and(|reducer| reducer.name == "add_messages")
+            || channel.is_some_and(|channel| channel.of.as_deref() == Some(agent_server::MESSAGES))
     };
     let definitions = schema.get("$defs").cloned().unwrap_or_default();
     let own = properties(schema).cloned().unwrap_or_default();

@@ -6,6 +6,7 @@ mod builder;
 mod copying;
 mod drawing;
 mod laid;
+mod server;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -56,6 +57,11 @@ pub(crate) struct SeenGraph {
 }
 
 impl SeenGraph {
+    /// Returns whether it is that of the attached program.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.is_attached
+    }
+
     /// Returns the graph within these nodes, itself within none.
     pub(crate) fn document(&self, within: &[String]) -> Option<&Document> {
         self.documents.get(within)
@@ -296,7 +302,7 @@ impl Memory {
         attachment: Option<&Attachment>,
     ) -> (Vec<SeenGraph>, HashMap<String, usize>) {
         if let Some(attachment) = attachment {
-            self.group(None, &attachment.nodes);
+            self.group(attachment.given.clone(), &attachment.nodes);
         }
         // Groups are joined on the way, so their places count only when all threads are in.
         let mut looked: Vec<(&String, Option<String>, BTreeSet<String>)> = Vec::new();
@@ -343,7 +349,7 @@ impl Memory {
                 )
             });
             let mut documents: BTreeMap<_, _> = documents.collect();
-            let own = attachment.filter(|own| group.given.is_none() && own.has_node_of(&group.nodes));
+            let own = attachment.filter(|own| own.is_of(group.given.as_ref(), &group.nodes));
             documents.extend(own.into_iter().flat_map(|own| own.documents.clone()));
             SeenGraph {
                 documents,
