@@ -8,6 +8,7 @@ use superstep::checkpoint::{CheckpointHead, ListQuery, ThreadSummary};
 use superstep::store::StoreConfig;
 use superstep::value::Object;
 use superstep::{CheckpointId, Checkpointer, ThreadId};
+use superstep_nodes::models::Variables;
 use superstep_storage::Backend;
 use superstep_workbench::ipc::{self, Peer, Remote};
 use superstep_workbench::{Keychain, NamedSecrets, session};
@@ -110,7 +111,9 @@ impl Store {
     /// Opens the storage in this program; it is not created if it does not exist.
     pub(crate) async fn existing_here(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
-        if let Some(storage) = superstep_storage::open_existing_with(&url, Self::config()).await? {
+        let variables = Self::variables();
+        let found = superstep_workbench::open_existing_storage(&url, Self::config(), &variables).await?;
+        if let Some(storage) = found {
             return Ok(Self::of(storage, option));
         }
         if db.url().is_some() {
@@ -127,7 +130,7 @@ impl Store {
 
     async fn at(url: &str, option: String) -> Result<Self, Fault> {
         Ok(Self::of(
-            superstep_storage::open_with(url, Self::config()).await?,
+            superstep_workbench::open_storage(url, Self::config(), &Self::variables()).await?,
             option,
         ))
     }
@@ -138,6 +141,14 @@ impl Store {
             let secrets = NamedSecrets::of(&dir, Arc::new(Keychain));
             superstep_workbench::store_config(&dir, &Arc::new(secrets))
         })
+    }
+
+    /// Returns what finds the secrets that an address names.
+    fn variables() -> Variables {
+        match superstep_workbench::default_data_dir() {
+            Some(dir) => Arc::new(move |name| NamedSecrets::of(&dir, Arc::new(Keychain)).variable(name)),
+            None => Arc::new(|name| std::env::var(name).ok()),
+        }
     }
 
     fn of(storage: superstep_storage::Storage, option: String) -> Self {

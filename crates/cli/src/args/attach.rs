@@ -24,6 +24,11 @@ where the program's checkpointer keeps it; without one it is gone when the comma
 {\"__overwrite__\": V} as a value. With --from it is a new branch; nothing that is stored is changed. With --resume the thread goes on
 from there.
 
+A LangGraph server (`langgraph dev`, `langgraph up`) is attached by its address, without Python: its graphs are drawn and its newest
+threads listed, or one of its assistants is run. One on another computer has to be allowed, as every server that graphs ask; a key
+that it wants is a secret or an environment variable, which is named and never written out. What its API does not say of a
+graph (code, reducers, joins, names of conditions) is not drawn. Its threads are read with --db agent-server:ADDRESS.
+
 Examples:
   superstep attach agent.py:graph                           draw it
   superstep attach langgraph.json:support --json            as JSON, with the schemas of its input and context
@@ -37,12 +42,22 @@ Examples:
   superstep attach agent.py:graph --run '{}' --break 'before:pay if state.n > 100'
   superstep attach agent.py:graph --run '{}' --debugpy      wait for VS Code, and run under its debugger
   superstep attach agent.py:make_graph --env OPENAI_API_KEY --run @input.json
+  superstep attach http://127.0.0.1:2024                    what a server serves
+  superstep attach http://127.0.0.1:2024 --assistant support --run input.json
+  superstep attach https://agents.example.com --header 'x-api-key: ${AGENTS_KEY}' --assistant support
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for an answer or at a breakpoint, 130 stopped by Ctrl-C.")]
 pub(crate) struct AttachArgs {
-    /// The graph, or a function that makes it: agent.py:graph, a langgraph.json, or one entry of it
+    /// The graph, or a function that makes it: agent.py:graph, a langgraph.json, or one entry of it; or the address of a
+    /// LangGraph server
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: String,
+    /// Of a server: the assistant or the graph, by its name or id [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) assistant: Option<String>,
+    /// Send a server this header, whose value names secrets: 'x-api-key: ${NAME}'; may be given several times
+    #[arg(long = "header", value_name = "HEADER")]
+    pub(crate) headers: Vec<String>,
     /// Run it with this input: JSON, a .json file, @FILE, or - for stdin
     #[arg(long, value_name = "INPUT", value_parser = input, group = "going")]
     pub(crate) run: Option<Value>,

@@ -1,4 +1,4 @@
-//! `superstep attach`: a person's LangGraph program, drawn and run.
+//! `superstep attach`: a person's LangGraph program, drawn and run; one that a server runs, by `attach_server`.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufRead, IsTerminal};
@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use superstep::value::Object;
 use superstep::{Interrupt, StreamMode, Value};
+use superstep_nodes::agent_server::Attached;
 use superstep_nodes::attach::{
     self, AttachError, AttachFaultCode, AttachOptions, AttachTarget, AttachedDescription, AttachedEvent,
     AttachedInput, AttachedProgram, AttachedRun, AttachedState, CodePlace, DrawnChannel, DrawnFrom,
@@ -20,6 +21,7 @@ use superstep_workbench::{AtStop, ProgramPoints, Trust, WantedAccess};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::attach::AttachArgs;
+use crate::commands::attach_server::{self, NamedServer};
 use crate::fault::{Fault, STOPPED};
 use crate::graph::{around, permit};
 use crate::out::{self, quoted};
@@ -84,6 +86,7 @@ impl From<AttachError> for Fault {
             | AttachError::Hangs { .. }
             | AttachError::Ended { .. }
             | AttachError::Garbled { .. } => false,
+            AttachError::Server(error) => error.is_of_request(),
             AttachError::Fault(fault) => matches!(
                 fault.code,
                 AttachFaultCode::NoFile
@@ -104,17 +107,26 @@ impl From<AttachError> for Fault {
 
 pub(crate) async fn attach(args: AttachArgs) -> Result<(), Fault> {
     let modes = modes(&args)?;
+    if NamedServer::is_named_by(&args.program) {
+        return attach_server::attach(args, modes).await;
+    }
+    if args.assistant.is_some() || !args.headers.is_empty() {
+        return Err(Fault::usage(
+            "--assistant and --header are for LangGraph servers. Give the address of one, such as http://127.0.0.1:2024.",
+        ));
+    }
     let named = NamedProgram::find(&args.program, &args.variables)?;
     let limit = Duration::from_secs(args.import_limit);
     let program = named.start(args.trust, limit).await?;
     let described = program.describe().await?;
-    relay(&program);
+    let root = program.target().root().to_owned();
+    relay(program.printed());
     if let Some(port) = args.debugpy {
         wait_for_editor(&program, &described, port).await?;
     }
     if args.edit.is_some() {
         let edited = edit(&program, &args).await?;
-        relay(&program);
+        relay(program.printed());
         if !args.runs() {
             program.close().await;
             let checkpoint = edited.checkpoint.as_deref();
@@ -131,14 +143,14 @@ pub(crate) async fn attach(args: AttachArgs) -> Result<(), Fault> {
         }
     }
     if args.runs() {
-        return run(program, &described, args, modes).await;
+        return run(Attached::Program(program), &described, args, modes).await;
     }
     if args.json {
         out::pretty(&described)?;
     } else {
-        show(&described, program.target())?;
+        show(&described, &root)?;
     }
-    relay(&program);
+    relay(program.printed());
     program.close().await;
     Ok(())
 }
@@ -174,8 +186,7 @@ fn modes(args: &AttachArgs) -> Result<Vec<StreamMode>, Fault> {
 }
 
 /// Shows what the program printed.
-fn relay(program: &AttachedProgram) {
-    let (lines, dropped) = program.printed();
+fn relay((lines, dropped): (Vec<String>, u64)) {
     if dropped > 0 {
         out::note(&format!(
             "  | ({} before these are left out)",
@@ -221,20 +232,22 @@ async fn wait_for_editor(
 
 /// Returns the command that goes on with the thread.
 fn again(args: &AttachArgs, thread: &str) -> Again {
+    let mut command = format!("superstep attach {}", quoted(&args.program));
+    let assistant = args.assistant.iter().map(|name| ("--assistant", name));
+    let headers = args.headers.iter().map(|header| ("--header", header));
+    for (option, value) in assistant.chain(headers) {
+        command.push_str(&format!(" {option} {}", quoted(value)));
+    }
     Again {
-        command: format!(
-            "superstep attach {} --thread {} --resume",
-            quoted(&args.program),
-            quoted(thread)
-        ),
+        command: format!("{command} --thread {} --resume", quoted(thread)),
         option: String::new(),
         takes_names: false,
     }
 }
 
 /// Runs the graph, answers what can be answered, and says how it ended.
-async fn run(
-    program: AttachedProgram,
+pub(super) async fn run(
+    program: Attached,
     described: &AttachedDescription,
     args: AttachArgs,
     modes: Vec<StreamMode>,
@@ -245,7 +258,8 @@ async fn run(
         .clone()
         .unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
     let saver = described.drawing.checkpointer.as_str();
-    let durable = program.has_checkpointer() && !saver.is_some_and(|saver| saver.contains("memory"));
+    let durable = program.program().is_none_or(AttachedProgram::has_checkpointer)
+        && !saver.is_some_and(|saver| saver.contains("memory"));
     let drawing = &described.drawing;
     let mut points = ProgramPoints::new(
         &args.breaks,
@@ -255,7 +269,10 @@ async fn run(
     )?;
     let mut report = Report::of(machine, modes, &thread, again(&args, &thread), durable);
     if !machine {
-        out::note(&headline(described));
+        let server = program
+            .server()
+            .map(|server| server.server().address().to_string());
+        out::note(&headline(described, server.as_deref()));
     }
     report.begin(&uuid::Uuid::now_v7().to_string())?;
     let mut answers = Answers::of(&args);
@@ -277,17 +294,20 @@ async fn run(
     stop_on_ctrl_c(cancel.clone());
     loop {
         let ended = follow(&program, program.run(&spec), &mut report, &cancel).await;
-        relay(&program);
+        relay(program.printed());
         let state = match ended {
             Ok(state) => state,
             Err(error) => return report.ended(failed(error, cancel.is_cancelled())),
         };
         report.end_speech();
-        let at = match &*state.status {
-            "breakpoint" => points.at(&state),
-            _ => AtStop::default(),
+        // A server says less of a stop than its program, and takes no conditions.
+        let is_at_point = state.status == "breakpoint" && program.program().is_some();
+        let at = if is_at_point {
+            points.at(&state)
+        } else {
+            AtStop::default()
         };
-        if state.status == "breakpoint" {
+        if is_at_point {
             log(&mut report, at.logged);
             if at.stop.is_none() && !cancel.is_cancelled() {
                 spec = spec.going_on(points.steps(&state));
@@ -342,7 +362,7 @@ fn first(args: &AttachArgs, thread: &str, modes: &[StreamMode], points: &Program
 
 /// Shows the events of a stretch until it ends.
 async fn follow(
-    program: &AttachedProgram,
+    program: &Attached,
     mut run: AttachedRun,
     report: &mut Report,
     cancel: &CancellationToken,
@@ -361,7 +381,7 @@ async fn follow(
             },
             () = program.prints() => {
                 report.end_speech();
-                relay(program);
+                relay(program.printed());
             }
             () = cancel.cancelled(), if !stopping => {
                 stopping = true;
@@ -392,11 +412,12 @@ fn result(state: AttachedState, stop: Option<RunStop>) -> Ending {
 
 fn failed(error: AttachError, cancelled: bool) -> Ending {
     let fault = error.fault();
-    let code = match fault {
+    let code = match (&error, fault) {
+        (AttachError::Server(error), _) => error.code(),
         // A node that did not stop was ended with the program.
-        None if cancelled => "cancelled",
-        None => "program-ended",
-        Some(fault) => fault.code.as_str(),
+        (_, None) if cancelled => "cancelled",
+        (_, None) => "program-ended",
+        (_, Some(fault)) => fault.code.as_str(),
     };
     let node = fault.and_then(|fault| fault.node.clone());
     let message = match &node {
@@ -473,9 +494,16 @@ fn read_answer() -> Option<Value> {
 }
 
 /// Returns a line about the graph and what it runs on.
-fn headline(described: &AttachedDescription) -> String {
+fn headline(described: &AttachedDescription, server: Option<&str>) -> String {
     let versions = &described.versions;
     let langgraph = versions.langgraph.as_deref().unwrap_or("of an unknown release");
+    if let Some(server) = server {
+        return format!(
+            "graph {}: {}; LangGraph {langgraph} at {server}",
+            described.drawing.name,
+            out::count(described.drawing.nodes.len() as u64, "node")
+        );
+    }
     format!(
         "graph {}: {}; LangGraph {langgraph}, Python {} ({})",
         described.drawing.name,
@@ -486,14 +514,10 @@ fn headline(described: &AttachedDescription) -> String {
 }
 
 /// Prints the drawing.
-fn show(described: &AttachedDescription, target: &AttachTarget) -> Result<(), Fault> {
-    out::note(&headline(described));
+fn show(described: &AttachedDescription, root: &Path) -> Result<(), Fault> {
+    out::note(&headline(described, None));
     if let Some(place) = &described.made_by {
-        out::note(&format!(
-            "Made by {} ({}).",
-            place.name,
-            code(place, target.root())
-        ));
+        out::note(&format!("Made by {} ({}).", place.name, code(place, root)));
     }
     if described.compiled_here {
         out::note("The program does not compile it; that was done to attach it.");
@@ -504,12 +528,9 @@ fn show(described: &AttachedDescription, target: &AttachTarget) -> Result<(), Fa
         );
     }
     let mut tables = Tables::default();
-    tables.add(&described.drawing, "", target.root());
+    tables.add(&described.drawing, "", root);
     out::table(&["NODE", "CODE", "HOW"], &tables.nodes)?;
-    if !tables.ways.is_empty() {
-        out::lines("")?;
-        out::table(&["WAY", "TAKEN BY"], &tables.ways)?;
-    }
+    tables.print_ways()?;
     if !tables.channels.is_empty() {
         out::lines("")?;
         out::table(&["KEY", "TYPE", "REDUCER", "HOW"], &tables.channels)?;
@@ -532,15 +553,24 @@ fn show(described: &AttachedDescription, target: &AttachTarget) -> Result<(), Fa
 
 /// Rows of the tables of a graph and those within it.
 #[derive(Default)]
-struct Tables {
-    nodes: Vec<Vec<String>>,
+pub(super) struct Tables {
+    pub(super) nodes: Vec<Vec<String>>,
     ways: Vec<Vec<String>>,
-    channels: Vec<Vec<String>>,
+    pub(super) channels: Vec<Vec<String>>,
 }
 
 impl Tables {
+    /// Prints the ways, if there are any.
+    pub(super) fn print_ways(&self) -> Result<(), Fault> {
+        if !self.ways.is_empty() {
+            out::lines("")?;
+            out::table(&["WAY", "TAKEN BY"], &self.ways)?;
+        }
+        Ok(())
+    }
+
     /// Adds a graph; names of nodes begin with the path to it.
-    fn add(&mut self, drawing: &GraphDrawing, path: &str, root: &Path) {
+    pub(super) fn add(&mut self, drawing: &GraphDrawing, path: &str, root: &Path) {
         let named = |name: &str| match name {
             "__start__" => format!("{path}START"),
             "__end__" => format!("{path}END"),
@@ -652,7 +682,7 @@ fn channel_row(channel: &DrawnChannel, path: &str) -> Vec<String> {
         if !channel.output {
             how.push("no output");
         }
-        if !matches!(&*channel.channel, "LastValue" | "BinaryOperatorAggregate") {
+        if !matches!(&*channel.channel, "" | "LastValue" | "BinaryOperatorAggregate") {
             how.push(&channel.channel);
         }
     }

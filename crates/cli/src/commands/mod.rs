@@ -2,6 +2,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod attach;
+pub(crate) mod attach_server;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod effects;

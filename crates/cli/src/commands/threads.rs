@@ -68,7 +68,8 @@ fn described(row: &Row) -> Json {
         "step": row.step,
         "next": row.next,
         "checkpoint_id": row.newest,
-        "checkpoints": row.checkpoints,
+        // A LangGraph server does not say how many there are.
+        "checkpoints": (row.checkpoints > 0).then_some(row.checkpoints),
         "created_at": row.created,
         "updated_at": row.updated,
         "tags": row.labels.tags,
@@ -99,7 +100,13 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
         ("created", row.created),
         ("updated", row.updated),
         ("step", row.step.to_string()),
-        ("checkpoints", row.checkpoints.to_string()),
+        (
+            "checkpoints",
+            match row.checkpoints {
+                0 => "its server does not say how many".to_owned(),
+                number => number.to_string(),
+            },
+        ),
         ("newest", row.newest.unwrap_or_default()),
         ("next", next),
         ("tags", row.labels.tags.join(", ")),

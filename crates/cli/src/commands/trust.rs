@@ -9,6 +9,7 @@ use superstep_workbench::{Granted, Trust, WantedAccess};
 
 use crate::args::TrustArgs;
 use crate::commands::attach::NamedProgram;
+use crate::commands::attach_server::NamedServer;
 use crate::fault::Fault;
 use crate::graph::{GraphFile, described};
 use crate::out::{self, quoted};
@@ -88,7 +89,7 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The graph or the program whose grants are shown.
+/// The graph, program or server whose grants are shown.
 struct Subject {
     project: String,
     wanted: WantedAccess,
@@ -97,8 +98,16 @@ struct Subject {
 }
 
 impl Subject {
-    /// Reads a graph file, or finds what a LangGraph program needs.
+    /// Reads a graph file, or finds what a LangGraph program or server needs.
     fn read(graph: &Path) -> Result<Self, Fault> {
+        if let Some(text) = graph.to_str().filter(|text| NamedServer::is_named_by(text)) {
+            let server = NamedServer::find(text, &[], None)?;
+            return Ok(Self {
+                project: server.project(),
+                wanted: server.wanted,
+                errors: 0,
+            });
+        }
         if let Some(text) = graph.to_str().filter(|text| AttachTarget::is_named_by(text)) {
             let program = NamedProgram::find(text, &[])?;
             return Ok(Self {
@@ -138,7 +147,7 @@ fn list(trust: &Trust, json: bool) -> Result<(), Fault> {
     }
     let mut rows = Vec::new();
     for (project, granted) in &projects {
-        let gone = if Path::new(project).is_dir() {
+        let gone = if Path::new(project).is_dir() || NamedServer::is_named_by(project) {
             ""
         } else {
             " (not there)"
