@@ -22,17 +22,16 @@ function AttachedNote({ program }: { program: AttachedView }) {
   const { config } = nodeOf(record);
   const { at, path, line, function: name } = config;
   const place = selected.length === 1 && typeof at === "string" && typeof path === "string";
-  const release = t("seen.attachedWith", {
-    langgraph: program.langgraph ?? "?",
-    python: program.python,
-    interpreter: program.interpreter,
-  });
+  const langgraph = program.langgraph ?? "?";
+  const release = program.server
+    ? t("seen.attachedAt", { langgraph, server: program.interpreter })
+    : t("seen.attachedWith", { langgraph, python: program.python, interpreter: program.interpreter });
   return (
     <div className={noteClass} role="note" data-testid={shellIds.seen}>
       <Plug size={13} aria-hidden />
       <Tooltip label={release}>
         <span tabIndex={0} className="max-w-80 truncate">
-          {fileOf(program.named)}
+          {program.server ? program.named : fileOf(program.named)}
         </span>
       </Tooltip>
       {place && (

@@ -1,10 +1,10 @@
-/** Addresses of databases, as they are typed and as they may be shown: never with a password. */
+/** Addresses of databases and servers, as they are typed and as they may be shown: never with a password. */
 
 const PARTS = /^((?:langgraph:)?[a-z][a-z0-9+.-]*:\/\/)(?:([^/?#@:]*)(?::(.*))?@)?([^@]*)$/is;
 
-/** Whether a text is the address of a database, and no path. */
+/** Whether a text is the address of a database or a server, and no path. */
 export function isAddress(text: string): boolean {
-  return /^\s*(langgraph:\S|[a-z][a-z0-9+.-]+:\/\/)/i.test(text);
+  return /^\s*(langgraph:\S|agent-server:\S|[a-z][a-z0-9+.-]+:\/\/)/i.test(text);
 }
 
 function decoded(text: string): string {
@@ -51,4 +51,9 @@ export const namesSchema = (address: string): boolean => (queryOf(address).get("
 export function withSchema(address: string, schema: string): string {
   const host = address.slice(address.lastIndexOf("@") + 1);
   return `${address}${host.includes("?") ? "&" : "?"}schema=${encodeURIComponent(schema)}`;
+}
+
+/** Whether an address is that of a LangGraph server, which has headers and no password. */
+export function isServerAddress(address: string): boolean {
+  return /^\s*(agent-server:|https?:\/\/)/i.test(address);
 }

@@ -1,4 +1,7 @@
-/** The address of a server's database: without the password, which has a field of its own; and its schema, where several fit. */
+/**
+ * The address of a server's database: without the password, which has a field of its own; and its schema, where several fit. Or
+ * that of a LangGraph server.
+ */
 import { useEffect, useRef, useState } from "react";
 import { Field } from "../../components/Field";
 import { FormDialog } from "../../components/FormDialog";
@@ -7,7 +10,14 @@ import { TextField } from "../../components/TextField";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { rpc } from "../../ipc/client";
-import { isAddress, joinAddress, namesSchema, splitAddress, withSchema } from "../../lib/address";
+import {
+  isAddress,
+  isServerAddress,
+  joinAddress,
+  namesSchema,
+  splitAddress,
+  withSchema,
+} from "../../lib/address";
 import { shellIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { openPlace } from "../../debugger/run/seen";
@@ -46,7 +56,7 @@ export function AddressDialog({ begun, go, onClose }: AddressDialogProps) {
     try {
       let url = joinAddress(address, password);
       if (schema !== undefined) url = withSchema(url, schema);
-      else if (!namesSchema(url)) {
+      else if (!isServerAddress(url) && !namesSchema(url)) {
         const found = (await rpc("storage.schemas", { url })).schemas;
         if (found.length > 1) {
           if (live.current) setSchemas(found);
@@ -99,14 +109,18 @@ export function AddressDialog({ begun, go, onClose }: AddressDialogProps) {
           data-testid={shellIds.addressText}
         />
       </Field>
-      <Field label={t("seen.address.password")} description={t("seen.address.private")}>
-        <TextField
-          type="password"
-          value={password}
-          onChange={(next) => type({ address, password: next })}
-          data-testid={shellIds.addressPassword}
-        />
-      </Field>
+      {isServerAddress(address) ? (
+        <p className="text-xs text-text-2">{t("seen.address.server", { key: "?x-api-key=${NAME}" })}</p>
+      ) : (
+        <Field label={t("seen.address.password")} description={t("seen.address.private")}>
+          <TextField
+            type="password"
+            value={password}
+            onChange={(next) => type({ address, password: next })}
+            data-testid={shellIds.addressPassword}
+          />
+        </Field>
+      )}
       {schemas.length > 0 && (
         <Field label={t("seen.address.schema")} description={t("seen.address.several")}>
           <Select

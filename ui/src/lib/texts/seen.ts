@@ -30,18 +30,20 @@ export const seen = {
     "The graph was drawn from threads of another program, and is only read. Make a graph of your own to edit it.",
   "seen.noSave": "There is nothing to save",
   "seen.noDesign": "Threads of another program show this graph, so it is not designed here",
-  "seen.start": "Open your LangGraph program or database",
+  "seen.start": "Open your LangGraph program, server or database",
   "seen.startHelp":
-    "A program such as agent.py:graph or a langgraph.json, run in its own Python; or the threads that one stored in SQLite or PostgreSQL",
+    "A program such as agent.py:graph or a langgraph.json, run in its own Python; a server such as langgraph dev; or the threads that one stored in SQLite or PostgreSQL",
   "seen.startFile": "File…",
   "seen.startServer": "Server…",
-  "seen.address": "Open a LangGraph database on a server…",
-  "seen.address.title": "Open a LangGraph database on a server",
+  "seen.address": "Open a LangGraph server, or a database on one…",
+  "seen.address.title": "Open a LangGraph server, or a database on one",
   "seen.address.help":
-    "The PostgreSQL database that the program’s PostgresSaver fills. It is only read; a role that may select is enough.",
+    "The address of a server, as langgraph dev prints it. Or the PostgreSQL database that the program’s PostgresSaver fills, which is only read; a role that may select is enough.",
   "seen.address.url": "Address",
   "seen.address.password": "Password",
   "seen.address.private": "Stored with the address in a file that only you can read, and shown nowhere.",
+  "seen.address.server":
+    "A key that the server wants is kept as a secret, and named behind the address: {key}. Behind a # stands the assistant, where there are several.",
   "seen.address.schema": "Schema",
   "seen.address.several": "Several schemas have threads. Choose one.",
   "seen.address.open": "Open",
@@ -78,6 +80,7 @@ export const seen = {
   "seen.attachedHelp":
     "Its graph is only looked at, and its runs are its own. Your own threads are where they were.",
   "seen.attachedWith": "LangGraph {langgraph}, Python {python} ({interpreter})",
+  "seen.attachedAt": "LangGraph {langgraph} at {server}",
   "seen.copyPlace": "Copy the file and the line",
   "seen.changed": "A file has changed. The next run takes it as it is now.",
   "seen.reload": "Reload",

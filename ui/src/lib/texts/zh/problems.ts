@@ -52,6 +52,31 @@ export const problems: Readonly<Record<string, string>> = {
     "请在文件后写上图的名字，例如 {example}。可选：{names}。",
   'Put what the program does by itself under `if __name__ == "__main__":`.':
     '请把程序自行执行的部分放在 `if __name__ == "__main__":` 之下。',
+  "This is no address of a LangGraph server: {cause}.": "这不是 LangGraph 服务器的地址：{cause}。",
+  "Write {form}, with {key} behind it where it wants a key that is kept as the secret NAME.":
+    "请写成 {form}；如果它需要密钥，请把密钥保存为机密 NAME，并在地址后加上 {key}。",
+  "The header {header} is the secret {secret}, which has no value.":
+    "标头 {header} 是机密 {secret}，而它没有值。",
+  "Keep the secret under this name in the settings.": "请在设置中以此名称保存该机密。",
+  "Check the address, and whether the server runs.": "请检查地址，以及服务器是否在运行。",
+  "The LangGraph server {server} cannot be reached: {cause}.":
+    "无法连接 LangGraph 服务器 {server}：{cause}。",
+  "There is no LangGraph server at {server}: {cause}.": "{server} 处没有 LangGraph 服务器：{cause}。",
+  "The LangGraph server {server} has said nothing for {seconds} s.":
+    "LangGraph 服务器 {server} 已有 {seconds} 秒没有任何回应。",
+  "It may be busy, or hang: look at what it prints.": "它可能正忙，或已挂起：请查看它的输出。",
+  "The LangGraph server {server} refuses: {status} {detail}.":
+    "LangGraph 服务器 {server} 拒绝了请求：{status} {detail}。",
+  "Give the key that it wants behind its address.": "请在地址后给出它需要的密钥。",
+  "Wait for the run of this thread, or stop it.": "请等待此线程的运行结束，或停止它。",
+  "The LangGraph server {server} has several assistants, or none of that name.":
+    "LangGraph 服务器 {server} 有多个助手，或没有这个名字的助手。",
+  "Write the name behind the address, such as {example}. There are: {names}.":
+    "请在地址后写出名称，例如 {example}。现有：{names}。",
+  "The thread is of {name}, and another graph of its server is attached.":
+    "此线程属于 {name}，而连接的是其服务器的另一个图。",
+  "Open the address of the server with the name of that graph behind it.":
+    "请打开服务器的地址，并在后面加上那个图的名称。",
   "Only the graph of the attached program can be run.": "只能运行所连接程序的图。",
   "Run that, or open your own threads again.": "请运行那个图，或重新打开你自己的线程。",
   "The program is not attached any more.": "程序已不再连接。",
