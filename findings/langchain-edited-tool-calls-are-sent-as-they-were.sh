@@ -98,6 +98,9 @@ def sent(body):
     return [json.loads(call["function"]["arguments"]) for call in answer["tool_calls"]]
 
 
+seen = []
+
+
 class Model(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -105,7 +108,7 @@ class Model(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if len(body.get("messages") or body["input"]) > 1:
-            print("  the model is sent", sent(body))
+            seen.append(sent(body))
         if self.path.endswith("/messages") and body.get("stream"):
             text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in ANTHROPIC_STREAM)
         else:
@@ -132,11 +135,11 @@ for name, model in {
     answer = answer.model_copy(update={"tool_calls": corrected})
     print(f"Python, {name}: a tool node runs {answer.tool_calls[0]['args']}")
     model.invoke([question, answer, ToolMessage("paid", tool_call_id="call_1")])
-sys.stdout.flush()
-javascript = subprocess.Popen(["node", sys.argv[1], base], stdout=subprocess.PIPE, text=True)
-for line in javascript.stdout:
-    print(line, end="", flush=True)
-sys.exit(javascript.wait())
+    print("  the model is sent", seen.pop())
+javascript = subprocess.run(["node", sys.argv[1], base], stdout=subprocess.PIPE, text=True, check=True)
+for title, arguments in zip(javascript.stdout.splitlines(), seen, strict=True):
+    print(title)
+    print("  the model is sent", arguments)
 PYTHON
 cat >"$folder/try.mjs" <<'JAVASCRIPT'
 import { ChatAnthropic } from "@langchain/anthropic";

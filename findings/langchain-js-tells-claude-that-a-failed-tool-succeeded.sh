@@ -38,6 +38,9 @@ ANSWER = {
 }
 
 
+seen = []
+
+
 class Model(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -45,7 +48,7 @@ class Model(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         result = body["messages"][2]["content"][0]
-        print(f"  the model is sent a {result['type']} with is_error = {result.get('is_error', 'missing')}")
+        seen.append(f"  the model is sent a {result['type']} with is_error = {result.get('is_error', 'missing')}")
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.end_headers()
@@ -60,11 +63,11 @@ call = AIMessage("", tool_calls=[{"id": "call_1", "name": "count_orders", "args"
 for content in ("0", [{"type": "text", "text": "0"}]):
     print(f"Python, {'a text' if isinstance(content, str) else 'blocks'}:")
     model.invoke([HumanMessage("How many?"), call, ToolMessage(content, tool_call_id="call_1", status="error")])
-sys.stdout.flush()
-javascript = subprocess.Popen(["node", sys.argv[1], base], stdout=subprocess.PIPE, text=True)
-for line in javascript.stdout:
-    print(line, end="", flush=True)
-sys.exit(javascript.wait())
+    print(seen.pop())
+javascript = subprocess.run(["node", sys.argv[1], base], stdout=subprocess.PIPE, text=True, check=True)
+for title, line in zip(javascript.stdout.splitlines(), seen, strict=True):
+    print(title)
+    print(line)
 PYTHON
 cat >"$folder/try.mjs" <<'JAVASCRIPT'
 import { ChatAnthropic } from "@langchain/anthropic";

@@ -2,7 +2,7 @@
 import { PointMenu, type MenuEntry } from "../components/Menu";
 import { deleteThings, setField } from "../document/edits";
 import { joinable, setEdgeForm, USUAL_BOUND } from "../document/edge-edits";
-import { offCannotRun, offOnlyRead } from "../debugger/model/only-read";
+import { offCannotEdit, offOnlyRead } from "../debugger/model/only-read";
 import { askProbe } from "../debugger/state/asked";
 import { runTo } from "../debugger/run/actions";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
@@ -75,11 +75,11 @@ function nodeEntries(node: string): MenuEntry[] {
     command("edit.frame", t("notes.frame")),
     ...(nestedGraphOf(node) === null ? [] : [command("graph.inline", t("structure.inline"))]),
     { id: "s2", separator: true },
-    command("debug.runTo", t("debug.runTo"), offCannotRun()),
+    command("debug.runTo", t("debug.runTo"), offCannotEdit()),
     {
       id: "before",
       label: t("canvas.break.before"),
-      off: offCannotRun(),
+      off: offCannotEdit(),
       checked: set("before"),
       shortcut: key("debug.breakpoint"),
       run: () => toggleBreakpoint(node, "before"),
@@ -87,14 +87,14 @@ function nodeEntries(node: string): MenuEntry[] {
     {
       id: "after",
       label: t("canvas.break.after"),
-      off: offCannotRun(),
+      off: offCannotEdit(),
       checked: set("after"),
       run: () => toggleBreakpoint(node, "after"),
     },
     {
       id: "conditional",
       label: t("breakpoints.withCondition"),
-      off: offCannotRun(),
+      off: offCannotEdit(),
       run: () => addBreakpoint({ when: "before", node }),
     },
     { id: "probe", label: t("probe.open"), run: () => askProbe({ node }) },

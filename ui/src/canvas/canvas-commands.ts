@@ -1,7 +1,7 @@
 /** What can be done to the graph by name and by key while the canvas is on screen. */
 import type { ReactFlowInstance } from "@xyflow/react";
 import { beforeNode, runTo } from "../debugger/run/actions";
-import { cannotRun, useOnlyRead } from "../debugger/model/only-read";
+import { cannotEdit, useOnlyRead } from "../debugger/model/only-read";
 import { toggleBreakpoint } from "../debugger/run/breakpoints";
 import { deleteAndJoin, moveNodes, type Point } from "../document/edits";
 import { ERROR_PORT } from "../document/error-ways";
@@ -278,14 +278,14 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       id: "debug.breakpoint",
       title: t("canvas.break.before"),
       group: t("shell.group.debug"),
-      enabled: () => runNodes().length > 0 && !cannotRun(useOnlyRead.getState()),
+      enabled: () => runNodes().length > 0 && !cannotEdit(useOnlyRead.getState()),
       run: () => runNodes().forEach((name) => toggleBreakpoint(name, "before")),
     },
     {
       id: "debug.runTo",
       title: t("debug.runTo"),
       group: t("shell.group.debug"),
-      enabled: () => stopsOfSelection().length > 0 && !cannotRun(useOnlyRead.getState()),
+      enabled: () => stopsOfSelection().length > 0 && !cannotEdit(useOnlyRead.getState()),
       run: () => void runTo(stopsOfSelection()),
     },
     { id: "view.fit", title: t("shell.menu.fit"), group: view, run: () => fit() },

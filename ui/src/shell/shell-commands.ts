@@ -151,7 +151,7 @@ export function registerShellCommands(): () => void {
       id: "program.debug",
       title: t("seen.debug"),
       group: t("shell.group.debug"),
-      enabled: () => attachedHere() !== null,
+      enabled: () => attachedHere()?.server === false,
       run: () => void debugProgram(),
     },
     { id: "graph.openAddress", title: t("seen.address"), group: file, run: () => askAddress() },

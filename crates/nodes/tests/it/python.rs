@@ -1,7 +1,6 @@
 //! Python functions, run by the interpreter that is there; the tests with LangGraph's own functions by one that has it.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};

@@ -179,6 +179,10 @@ fn spec_of(
 
 /// Collects where a run stops.
 fn points_of(request: &StartRun, attachment: &Attachment) -> Result<ProgramPoints, Problem> {
+    // A server says too little of a stop for conditions.
+    if attachment.program.program().is_none() {
+        return Ok(ProgramPoints::default());
+    }
     let mut after = request.break_after.clone();
     if request.single_step {
         after.push("*".to_owned());
@@ -271,6 +275,7 @@ impl AttachedStream {
         if let Ok(state) = &ended
             && state.status == "breakpoint"
             && !self.stopping
+            && self.attachment.program.program().is_some()
         {
             let at = self.points.at(state);
             let logged = at.logged.into_iter();

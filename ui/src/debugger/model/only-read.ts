@@ -1,6 +1,7 @@
 /** Whether the threads of the database in use are another program's, which alone runs and changes them. */
 import { create } from "zustand";
 import { rpc } from "../../ipc/client";
+import { isServerAddress } from "../../lib/address";
 import { t } from "../../lib/texts";
 
 interface OnlyRead {
@@ -14,6 +15,22 @@ export const useOnlyRead = create<OnlyRead>(() => ({ onlyRead: false, database: 
 
 /** Whether nothing can be run: neither are the threads our own, nor is their program attached. */
 export const cannotRun = ({ onlyRead, attached }: OnlyRead): boolean => onlyRead && attached === null;
+
+/** Whether a server runs the threads: it takes inputs and answers, and no edits and breakpoints of ours. */
+const isOnServer = ({ attached }: OnlyRead): boolean => attached !== null && isServerAddress(attached);
+
+/** Whether nothing can be edited or stopped at. */
+export const cannotEdit = (store: OnlyRead): boolean => cannotRun(store) || isOnServer(store);
+
+/** Why nothing is edited or stopped at here; null where it can be. */
+export const offCannotEdit = (): string | null => {
+  const store = useOnlyRead.getState();
+  if (isOnServer(store)) return t("debug.off.onServer");
+  return cannotRun(store) ? t("debug.off.onlyRead") : null;
+};
+
+/** The same for what is drawn once. */
+export const useOffCannotEdit = (): string | null => useOnlyRead(offCannotEdit);
 
 /** Why nothing is run or changed here; null where the threads are our own. For menus, which are made again each time. */
 export const offOnlyRead = (): string | null =>

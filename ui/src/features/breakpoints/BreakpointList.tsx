@@ -6,7 +6,7 @@ import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { PanelSection } from "../../components/PanelSection";
 import { UnknownKeys } from "../../components/UnknownKeys";
-import { cannotRun, useOnlyRead } from "../../debugger/model/only-read";
+import { useOffCannotEdit, useOnlyRead } from "../../debugger/model/only-read";
 import { addBreakpoint, editBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { detailText, placeText } from "../../debugger/run/breakpoint-text";
 import {
@@ -44,7 +44,7 @@ export function BreakpointList() {
   useIds("node");
   useIds("key");
   const [open, setOpen] = useState(true);
-  const onlyRead = useOnlyRead(cannotRun);
+  const off = useOffCannotEdit();
   const attached = useOnlyRead((store) => store.attached !== null);
   const places = BREAKPOINT_PLACES.filter(({ when }) => !attached || when === "watch");
   const add: MenuEntry[] = places.map((place) => ({
@@ -66,8 +66,8 @@ export function BreakpointList() {
           trigger={
             <IconButton
               size="small"
-              label={t(onlyRead ? "debug.off.onlyRead" : "breakpoints.add")}
-              disabled={onlyRead}
+              label={off ?? t("breakpoints.add")}
+              disabled={off !== null}
               data-testid={debugIds.breakpointAdd}
             >
               <Plus size={14} aria-hidden />
@@ -79,7 +79,7 @@ export function BreakpointList() {
       <ul className="max-h-48 overflow-y-auto pb-1">
         {points.length === 0 && (
           <li className="px-3 pb-2 text-xs text-text-2">
-            {t(onlyRead ? "debug.off.onlyRead" : "debug.breakpoints.none")}
+            {off ?? t("debug.breakpoints.none")}
           </li>
         )}
         {points.map((point) => (

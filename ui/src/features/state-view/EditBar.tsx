@@ -14,7 +14,7 @@ import { isPast } from "../../debugger/run/situation";
 import { hasReducer, toUpdate, useEdits } from "../../debugger/state/edits";
 import { nodeList, preview } from "../../debugger/parts/format";
 import { type ShownProblem } from "../../debugger/parts/problem";
-import { cannotRun, useOnlyRead } from "../../debugger/model/only-read";
+import { useOffCannotEdit } from "../../debugger/model/only-read";
 import { useRuns } from "../../debugger/model/runStore";
 import { useStatus } from "../../debugger/model/status";
 import type { Loaded } from "../../debugger/model/snapshots";
@@ -46,8 +46,8 @@ export function EditBar({ shown }: { shown: Loaded }) {
     () => pending !== null && isPast({ threadId: pending.threadId, checkpointId: pending.checkpointId }),
   );
   const running = status === "running";
-  const onlyRead = useOnlyRead(cannotRun);
-  const off = onlyRead ? t("debug.off.onlyRead") : running ? t("debug.off.running") : null;
+  const noEdit = useOffCannotEdit();
+  const off = noEdit ?? (running ? t("debug.off.running") : null);
 
   // What would run next depends on the node and the values, so it is asked for again after each change.
   useEffect(() => {

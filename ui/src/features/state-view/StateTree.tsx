@@ -8,7 +8,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { useStable } from "../../components/stable";
 import { escapePointer, valueAt } from "../../debugger/parts/diff";
 import { type KeyEdit, useEdits } from "../../debugger/state/edits";
-import { cannotRun, useOnlyRead } from "../../debugger/model/only-read";
+import { cannotEdit, useOnlyRead } from "../../debugger/model/only-read";
 import type { Loaded } from "../../debugger/model/snapshots";
 import { flattenState, hereValue, PAGE, type StateRow } from "../../debugger/state/state-rows";
 import { loadValue, useValues, valueId } from "../../debugger/state/values";
@@ -91,7 +91,7 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
   const keyView = (name: string): KeyView | undefined => view.keys.find((key) => key.key === name);
   const beginEdit = useStable(async (name: string, pointer: string) => {
     const key = view.keys.find((each) => each.key === name);
-    if (!key || cannotRun(useOnlyRead.getState())) return;
+    if (!key || cannotEdit(useOnlyRead.getState())) return;
     const already = useEdits.getState().pending?.keys[name];
     const value = hereValue(key, useValues.getState().entries.get(valueId(place, view, key)));
     // Only a whole value can be changed in one place: otherwise what is not here would be lost.

@@ -13,7 +13,7 @@ import { memo } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
-import { cannotRun, useOffCannotRun, useOnlyRead } from "../../debugger/model/only-read";
+import { useOffCannotEdit, useOffCannotRun, useOnlyRead } from "../../debugger/model/only-read";
 import { Conversation } from "../../debugger/state/Conversation";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { readablePath } from "../../debugger/parts/diff";
@@ -187,7 +187,7 @@ const KeyActions = memo(function KeyActions({
   textOf,
 }: KeyActionsProps) {
   const onlyRead = useOnlyRead((store) => store.onlyRead);
-  const noEdit = useOnlyRead(cannotRun);
+  const noEdit = useOffCannotEdit();
   return (
     <span
       className="ml-auto hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex"
@@ -238,8 +238,8 @@ const KeyActions = memo(function KeyActions({
       )}
       <IconButton
         size="small"
-        label={noEdit ? t("debug.off.onlyRead") : t("debug.edit.key", { key: name })}
-        disabled={noEdit}
+        label={noEdit ?? t("debug.edit.key", { key: name })}
+        disabled={noEdit !== null}
         onClick={() => onEdit(name, "")}
         data-testid={debugIds.stateEdit}
       >

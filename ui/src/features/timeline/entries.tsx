@@ -15,7 +15,7 @@ import {
 import type { MenuEntry } from "../../components/Menu";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList } from "../../debugger/parts/format";
-import { offCannotRun, offOnlyRead } from "../../debugger/model/only-read";
+import { offCannotEdit, offCannotRun, offOnlyRead } from "../../debugger/model/only-read";
 import { useRuns } from "../../debugger/model/runStore";
 import { askMakeTest } from "../../debugger/state/asked";
 import { replay, runToCheckpoint } from "../../debugger/run/actions";
@@ -57,7 +57,7 @@ export function checkpointEntries(
   isHead: boolean,
 ): MenuEntry[] {
   const off = offOnlyRead();
-  const offRun = offCannotRun();
+  const [offRun, offEdit] = [offCannotRun(), offCannotEdit()];
   const compare = () => useSession.getState().compare({ threadId, checkpointId: checkpoint.id });
   return [
     {
@@ -89,7 +89,7 @@ export function checkpointEntries(
       label: t("debug.timeline.skipStep", { nodes: nodeList(checkpoint.next) }),
       icon: <SkipForward size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
-      off: offRun,
+      off: offEdit,
       run: () => void skipStep({ threadId, checkpointId: checkpoint.id }),
     },
     {
@@ -117,7 +117,7 @@ export function checkpointEntries(
       id: "edit",
       label: t("debug.timeline.edit"),
       icon: <Pencil size={14} aria-hidden />,
-      off: offRun,
+      off: offEdit,
       run: () => {
         const session = useSession.getState();
         session.setCursor({ checkpointId: isHead ? null : checkpoint.id });

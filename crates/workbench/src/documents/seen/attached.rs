@@ -86,6 +86,17 @@ impl Attachment {
         self.given.clone()
     }
 
+    /// Returns the program where it is a process of ours: what its API does not offer is refused of a server.
+    pub(crate) fn own_program(&self) -> Result<&AttachedProgram, Problem> {
+        self.program.program().ok_or_else(|| {
+            Problem::new(
+                "on-server",
+                text!("A server runs this graph: its threads are not edited from here, and its code is not debugged."),
+            )
+            .remedy(text!("Attach the program itself, by its file."))
+        })
+    }
+
     /// Returns whether a run is given something else than an object of state keys, which stands under `input` then.
     pub(crate) fn takes_whole(&self) -> bool {
         takes_whole(&self.described)
@@ -326,7 +337,7 @@ impl Workbench {
 
     pub(crate) async fn program_debug(self: &Arc<Self>, _: Empty) -> Result<ProgramDebugger, Problem> {
         let attachment = self.current_program().await?.ok_or_else(no_program)?;
-        let at = attachment.program.debug(None, false).await;
+        let at = attachment.own_program()?.debug(None, false).await;
         let at = at.map_err(|error| problem_of(&error, &attachment.named))?;
         Ok(ProgramDebugger {
             launch: at.launch(&attachment.name),

@@ -39,6 +39,7 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.off.nothingNext": "此检查点之后没有要运行的节点",
   "debug.off.past": "正在查看过去。使用“重放”，或回到现在。",
   "debug.off.notPast": "选择一个过去的检查点，从那里重放",
+  "debug.off.onServer": "这些线程由服务器运行：可以从这里给它输入和回答，但不能编辑状态或设置断点",
   "debug.off.onlyRead": "这些线程属于另一个程序，只有该程序能运行和更改它们",
   "debug.off.errors": "图中有错误，点击查看。",
   "debug.command.run": "运行或继续",

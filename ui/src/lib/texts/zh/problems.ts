@@ -79,6 +79,9 @@ export const problems: Readonly<Record<string, string>> = {
     "请打开服务器的地址，并在后面加上那个图的名称。",
   "Only the graph of the attached program can be run.": "只能运行所连接程序的图。",
   "Run that, or open your own threads again.": "请运行那个图，或重新打开你自己的线程。",
+  "A server runs this graph: its threads are not edited from here, and its code is not debugged.":
+    "此图由服务器运行：不能从这里编辑它的线程，也不能调试它的代码。",
+  "Attach the program itself, by its file.": "请通过文件附加程序本身。",
   "The program is not attached any more.": "程序已不再连接。",
   "Open it again.": "请重新打开它。",
   "An attached program is not run again from within a nested graph.": "不能从子图内部重新运行所连接的程序。",
