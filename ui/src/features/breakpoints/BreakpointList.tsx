@@ -78,9 +78,7 @@ export function BreakpointList() {
     >
       <ul className="max-h-48 overflow-y-auto pb-1">
         {points.length === 0 && (
-          <li className="px-3 pb-2 text-xs text-text-2">
-            {off ?? t("debug.breakpoints.none")}
-          </li>
+          <li className="px-3 pb-2 text-xs text-text-2">{off ?? t("debug.breakpoints.none")}</li>
         )}
         {points.map((point) => (
           <Row key={pointId(point)} point={point} />

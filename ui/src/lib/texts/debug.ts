@@ -37,7 +37,8 @@ export const debug = {
   "debug.off.nothingNext": "No node runs after this checkpoint",
   "debug.off.past": "You are viewing the past. Use Replay, or go back to now.",
   "debug.off.notPast": "Select a past checkpoint to replay from",
-  "debug.off.onServer": "A server runs these threads: it is given inputs and answers from here, and no edits and breakpoints",
+  "debug.off.onServer":
+    "A server runs these threads: it is given inputs and answers from here, and no edits and breakpoints",
   "debug.off.onlyRead": "These threads are another program’s, and only that program runs and changes them",
   "debug.off.errors": "The graph has errors. Show them.",
   "debug.command.run": "Run or continue",
