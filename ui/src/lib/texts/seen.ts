@@ -91,8 +91,8 @@ export const seen = {
   "seen.importingHelp":
     "That takes as long as the program does by itself. Cancel ends it, with all that it started.",
   "seen.importCancel": "Cancel",
-  "seen.debug": "Debug the code",
-  "seen.debug.title": "Debug the code of {name}",
+  "seen.debug": "Attach an editor to the code",
+  "seen.debug.title": "Attach an editor to the code of {name}",
   "seen.debug.help":
     "debugpy listens in the program. Attach your editor, and breakpoints in its files stop the nodes that run here.",
   "seen.debug.address": "Address",

@@ -87,7 +87,7 @@ export const seen: Record<keyof typeof english, string> = {
   "seen.importing": "正在导入 {name}",
   "seen.importingHelp": "所需时间取决于程序自身的工作。取消会结束它，以及它启动的一切。",
   "seen.importCancel": "取消",
-  "seen.debug": "调试代码",
+  "seen.debug": "将编辑器附加到代码",
   "seen.debug.title": "调试 {name} 的代码",
   "seen.debug.help": "debugpy 正在程序中监听。用编辑器连接后，其文件中的断点会停住在此运行的节点。",
   "seen.debug.address": "地址",
