@@ -35,6 +35,7 @@ use superstep_document::Document;
 use superstep_nodes::search::{Folders, reader::ReaderProgram};
 use superstep_nodes::{ModelSettings, Registry};
 
+pub use base::browser::{ShowAddress, show_address};
 pub use base::files::{Staged, make_data_dir};
 pub use base::folders::default_data_dir;
 pub use base::instance::Instance;
@@ -92,18 +93,6 @@ pub struct Options {
     pub browser: Option<ShowAddress>,
 }
 
-/// Way to show an address in the person's browser.
-#[derive(Clone, Copy, Debug)]
-pub struct ShowAddress(
-    /// The way to do it.
-    pub fn(&str) -> std::io::Result<()>,
-);
-
-/// Shows an address in the browser of the person who sits at this computer.
-pub fn show_address(address: &str) -> std::io::Result<()> {
-    open::that_detached(address)
-}
-
 impl Options {
     /// Creates the options of a data folder.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
@@ -152,12 +141,12 @@ impl Options {
 /// The application.
 #[derive(Debug)]
 pub struct Workbench {
-    data_dir: PathBuf,
     /// Node kinds as interfaces receive them, described once: that makes their schemas.
     kinds: OnceLock<Vec<NodeKind>>,
     instance: Arc<Instance>,
     hub: events::hub::Hub,
     documents: documents::Documents,
+    graphs: documents::GraphCaches,
     preferences: settings::Preferences,
     trust: Trust,
     keys: models::Keys,
@@ -170,7 +159,7 @@ pub struct Workbench {
     jobs: base::jobs::Jobs,
     what_ifs: what_if::WhatIfs,
     reembedding: memory::reembedding::Reembedding,
-    desk: inbox::Desk,
+    desk: inbox::AnswerDesk,
     indexing: search::Indexing,
     programs: ipc::Programs,
 }
@@ -240,6 +229,7 @@ impl Workbench {
                     .map_err(|e| Problem::file(text!("write to the data folder"), &data_dir, &e))?,
                 hub: events::hub::Hub::default(),
                 documents: documents::Documents::new(graphs_dir, options.examples_dir),
+                graphs: documents::GraphCaches::default(),
                 preferences: settings::Preferences::load(&data_dir),
                 trust: Trust::of(&data_dir),
                 keys,
@@ -252,11 +242,10 @@ impl Workbench {
                 jobs: base::jobs::Jobs::default(),
                 what_ifs: what_if::WhatIfs::default(),
                 reembedding: memory::reembedding::Reembedding::default(),
-                desk: inbox::Desk::default(),
+                desk: inbox::AnswerDesk::default(),
                 indexing: search::Indexing::default(),
                 programs: ipc::Programs::default(),
                 kinds: OnceLock::new(),
-                data_dir,
             };
             workbench.restore_drafts();
             Ok::<_, Problem>(workbench)
@@ -323,7 +312,7 @@ impl Workbench {
         let this = self.clone();
         base::blocking(move || AppInfo {
             version: env!("CARGO_PKG_VERSION").into(),
-            data_dir: this.data_dir.to_string_lossy().into_owned(),
+            data_dir: this.instance.data_dir().to_string_lossy().into_owned(),
             graphs_dir: this.documents.graphs_dir.to_string_lossy().into_owned(),
             examples: this.examples().to_vec(),
             recents: this.preferences.recents(),
@@ -361,7 +350,7 @@ impl Workbench {
             }
             // Graphs know the interpreter and the store that they were built for.
             if other_python || other_store {
-                this.documents.graphs.clear();
+                this.graphs.built.clear();
             }
             if other_python {
                 this.check_again();
@@ -405,6 +394,6 @@ impl Workbench {
 
     /// Returns the connections to model servers and the prices, as the file in the data folder has them now.
     fn models(&self) -> ModelSettings {
-        ModelSettings::load(&self.data_dir.join(ModelSettings::FILE))
+        ModelSettings::load(&self.instance.data_dir().join(ModelSettings::FILE))
     }
 }

@@ -22,7 +22,7 @@ pub struct Place {
 impl Place {
     /// Creates an empty place; `None` when it needs a server and servers are not wanted here, or is only read.
     pub fn of(backend: Backend) -> Option<Self> {
-        if backend == Backend::Langgraph {
+        if matches!(backend, Backend::Langgraph | Backend::AgentServer) {
             return None;
         }
         let folder = tempfile::tempdir().expect("a temporary folder");

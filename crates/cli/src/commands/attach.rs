@@ -208,7 +208,7 @@ async fn edit(program: &AttachedProgram, args: &AttachArgs) -> Result<EditedStat
         preview: args.preview,
         ..ProgramEdit::default()
     };
-    Ok(program.update_state(&edit).await?)
+    Ok(program.edit_state(&edit).await?)
 }
 
 /// Says where an editor attaches to the program's code, and waits until one has.

@@ -167,7 +167,7 @@ fn a_run_that_fails_is_an_outcome() {
     let nobody = json!({"inputs": [{"n": 1}], "edit": {"before": "nobody", "values": {}}, "expect": {}});
     write(&folder, "doubles", &nobody);
     let done = user.expect(1, &["test", &desk]);
-    assert!(done.out.contains("/edit/before"), "{}", done.out);
+    assert!(done.out.contains("/edits/0/before"), "{}", done.out);
 }
 
 #[test]

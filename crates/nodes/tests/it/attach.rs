@@ -764,7 +764,7 @@ async fn a_run_is_followed_asked_answered_read_and_edited() {
         as_node: Some("count".to_owned()),
         ..ProgramEdit::default()
     };
-    let edited = program.update_state(&edit).await.unwrap();
+    let edited = program.edit_state(&edit).await.unwrap();
     assert_ne!(edited.checkpoint.as_ref(), Some(&checkpoint));
     assert_eq!(
         (&*edited.as_node, &*edited.next),
@@ -1540,14 +1540,14 @@ async fn an_edit_is_previewed_replaces_past_reducers_and_skips_a_step() {
     let count = program.history("one", None, 100).await.unwrap().len();
     let mut look = edit("one", json!({"n": 9}));
     (look.as_node, look.preview) = (Some("pay".to_owned()), true);
-    let seen = program.update_state(&look).await.unwrap();
+    let seen = program.edit_state(&look).await.unwrap();
     assert_eq!(
         (seen.checkpoint, &*seen.next, &*seen.as_node),
         (None, &[][..], "pay")
     );
     look.values = json!({"n": 1}).into();
     assert_eq!(
-        program.update_state(&look).await.unwrap().next,
+        program.edit_state(&look).await.unwrap().next,
         ["check"],
         "its own condition decides"
     );
@@ -1556,7 +1556,7 @@ async fn an_edit_is_previewed_replaces_past_reducers_and_skips_a_step() {
         preview: true,
         ..edit("one", Json::Null)
     };
-    assert_eq!(program.update_state(&skipped).await.unwrap().as_node, "pay");
+    assert_eq!(program.edit_state(&skipped).await.unwrap().as_node, "pay");
     assert_eq!(
         program.history("one", None, 100).await.unwrap().len(),
         count,
@@ -1568,7 +1568,7 @@ async fn an_edit_is_previewed_replaces_past_reducers_and_skips_a_step() {
         json!({"log": ["new"], "messages": [{"role": "user", "content": "again"}]}),
     );
     replaces.overwrite = vec!["log".to_owned(), "messages".to_owned()];
-    let made = program.update_state(&replaces).await.unwrap();
+    let made = program.edit_state(&replaces).await.unwrap();
     assert_eq!((&*made.as_node, &*made.next), ("check", &["pay".to_owned()][..]));
     let state = program.state("one", made.checkpoint.as_deref()).await.unwrap();
     let values = Json::from(&state.values);
@@ -1580,7 +1580,7 @@ async fn an_edit_is_previewed_replaces_past_reducers_and_skips_a_step() {
         "it is a message again"
     );
     let made = program
-        .update_state(&edit("one", json!({"log": {"__overwrite__": []}})))
+        .edit_state(&edit("one", json!({"log": {"__overwrite__": []}})))
         .await
         .unwrap();
     let state = program.state("one", made.checkpoint.as_deref()).await.unwrap();
@@ -1614,7 +1614,7 @@ async fn an_edit_is_previewed_replaces_past_reducers_and_skips_a_step() {
             "no key unknown. It has: n, log, messages, price.",
         ),
     ] {
-        let error = program.update_state(&wrong).await.unwrap_err();
+        let error = program.edit_state(&wrong).await.unwrap_err();
         assert_eq!(error.fault().map(|fault| fault.code), Some(code), "{error}");
         assert!(error.to_string().contains(words), "{error}");
     }
@@ -1774,7 +1774,7 @@ async fn a_program_that_is_killed_between_any_two_bytes_is_said_and_nothing_hang
             program.state("one", None).await?;
             let mut looks = edit("one", json!({"n": 5}));
             looks.preview = true;
-            program.update_state(&looks).await.map(drop)
+            program.edit_state(&looks).await.map(drop)
         };
         let ended = all().await;
         if ended.is_err() {

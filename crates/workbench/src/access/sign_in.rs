@@ -11,11 +11,12 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::servers::{problem, view};
+use crate::Workbench;
 use crate::base::blocking;
+use crate::base::browser::ShowAddress;
 use crate::documents::GraphSource;
 use crate::trust::WantedAccess;
 use crate::wire::{AskServer, Empty, McpServers, Problem, SignInBegun};
-use crate::{ShowAddress, Workbench};
 
 /// The code of a problem that signing in mends.
 const WANTED: &str = "mcp-sign-in";

@@ -1,5 +1,6 @@
 //! What every part of the workbench uses: problems, files, notes, and values as interfaces receive them.
 
+pub(crate) mod browser;
 pub(crate) mod file_events;
 pub(crate) mod files;
 pub(crate) mod folders;

@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::runs::program_points;
-use crate::wire::{
-    AppEvent, Breakpoint, Breakpoints, ChangeBreakpoints, CheckBreakpoint, Empty, Problem, ReadBreakpoints,
-};
+use crate::wire::{AppEvent, Breakpoint, Breakpoints, ChangeBreakpoints, Problem, ReadBreakpoints};
 use superstep_document::text;
 
 impl Workbench {
@@ -22,20 +19,6 @@ impl Workbench {
             Ok(Breakpoints { graph, points })
         })
         .await?
-    }
-
-    pub(crate) async fn breakpoint_check(
-        self: &Arc<Self>,
-        request: CheckBreakpoint,
-    ) -> Result<Empty, Problem> {
-        request.point.compile()?;
-        if let Some(graph_id) = &request.graph_id {
-            let is_seen = self.document(graph_id)?.state.lock().seen.is_some();
-            if let Some(attachment) = self.attached().filter(|_| is_seen) {
-                program_points::check(&request.point, attachment.drawing())?;
-            }
-        }
-        Ok(Empty {})
     }
 
     /// Removes a breakpoint of a thread's graph that was to stop once, and has.

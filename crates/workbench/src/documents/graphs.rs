@@ -158,7 +158,7 @@ impl Workbench {
     ) -> Result<Arc<Built>, Problem> {
         let models = self.models();
         let grants = self.trust.grants(&Self::project(&source));
-        if let Some(built) = self.documents.graphs.get(&source, &answering).filter(|built| {
+        if let Some(built) = self.graphs.built.get(&source, &answering).filter(|built| {
             built.source.version == source.version
                 && built.models == models
                 && built.grants == grants
@@ -177,7 +177,7 @@ impl Workbench {
             files,
             schema,
         });
-        self.documents.graphs.keep(&built);
+        self.graphs.built.keep(&built);
         Ok(built)
     }
 
@@ -237,7 +237,7 @@ impl Workbench {
                 version: Arc::new(version),
             };
         }
-        let mut gathered = self.documents.graphs.gathered.lock();
+        let mut gathered = self.graphs.built.gathered.lock();
         if let Some(known) = gathered.get(&source.key)
             && known.of == source.version
             && are_current(&known.files)
@@ -322,7 +322,7 @@ impl Workbench {
             Err(problem) => {
                 tracing::debug!(key, %problem, "the thread is read without its graph as it is now");
                 let key = self.ledger.followed(key).unwrap_or_else(|_| key.to_owned());
-                self.documents.graphs.any(&key)
+                self.graphs.built.any(&key)
             }
         }
     }

@@ -6,6 +6,7 @@
 
 pub(crate) mod autosave;
 pub(crate) mod breakpoints;
+mod caches;
 pub(crate) mod catalogue;
 mod conflict;
 mod disk;
@@ -24,6 +25,8 @@ mod steps;
 mod texts;
 pub(crate) mod versions;
 pub(crate) mod watching;
+
+pub(crate) use caches::GraphCaches;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -67,10 +70,6 @@ pub(crate) struct Documents {
     examples: OnceLock<Vec<Example>>,
     /// Held while one is opened.
     opening: tokio::sync::Mutex<()>,
-    /// Graphs that were built from them and from files.
-    pub(crate) graphs: graphs::Graphs,
-    /// Graphs of other programs' threads.
-    pub(crate) seen: seen::SeenGraphs,
     /// The watch over their files.
     pub(crate) watch: watching::FileWatch,
 }
@@ -230,6 +229,11 @@ impl GraphSource {
 }
 
 impl OpenDocument {
+    /// Returns whether it was drawn from what another program does, and nobody edits it.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.state.lock().seen.is_some()
+    }
+
     fn view(&self) -> GraphView {
         let state = self.state.lock();
         let found = state.shown();
@@ -480,7 +484,7 @@ impl Documents {
 
 impl Workbench {
     fn autosave_dir(&self) -> PathBuf {
-        self.data_dir.join("autosave")
+        self.instance.data_dir().join("autosave")
     }
 
     /// Returns the open document, or the problem that says it is not open.

@@ -12,7 +12,7 @@ pub(crate) mod question;
 
 /// Questions of all threads, as this program counts and answers them.
 #[derive(Debug, Default)]
-pub(crate) struct Desk {
+pub(crate) struct AnswerDesk {
     holding: held::Holding,
     counted: tokio::sync::Mutex<count::CountedQuestions>,
 }

@@ -116,7 +116,7 @@ impl Workbench {
         };
         let this = self.clone();
         let beside = blocking(move || {
-            let files = FILES.map(|file| Stamp::of(&this.data_dir.join(file)));
+            let files = FILES.map(|file| Stamp::of(&this.instance.data_dir().join(file)));
             (this.ledger.changes().ok(), files)
         });
         let (ledger, files) = beside.await.unwrap_or_default();

@@ -69,7 +69,7 @@ impl Followed {
 pub(crate) async fn follow(workbench: &Arc<Workbench>) {
     let this = workbench.clone();
     let sockets = blocking(move || {
-        let mut sockets = instance::sockets(&this.data_dir);
+        let mut sockets = instance::sockets(this.instance.data_dir());
         sockets.retain(|(id, _)| id != this.instance.id());
         sockets
     });
@@ -174,7 +174,7 @@ impl Workbench {
         let peer = match self.programs.followed.peer(id) {
             Some(peer) => peer,
             None => {
-                let sockets = instance::sockets(&self.data_dir);
+                let sockets = instance::sockets(self.instance.data_dir());
                 let (_, socket) = sockets.into_iter().find(|(there, _)| there == id)?;
                 Arc::new(Peer::connect(&socket).await.ok()?.0)
             }

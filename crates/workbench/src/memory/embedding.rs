@@ -158,13 +158,13 @@ impl Workbench {
     ) -> Result<(Option<MemorySettings>, Reopened), Problem> {
         let mut memory = memory.map(meant).unwrap_or_default();
         if let Some(model) = memory.embedding.as_deref().filter(|name| *name != NGRAMS) {
-            let embedding = ModelEmbedding::new(model, 0, &self.data_dir, &self.keys.named);
+            let embedding = ModelEmbedding::new(model, 0, self.instance.data_dir(), &self.keys.named);
             let vectors = embedding.embed(&["How long is a vector?".to_owned()]).await;
             let vectors = vectors?;
             let length = vectors.first().map_or(0, Vec::len);
             memory.dims = u32::try_from(length).ok().filter(|length| *length > 0);
         }
-        let config = config_of(&memory, &self.data_dir, &self.keys.named);
+        let config = config_of(&memory, self.instance.data_dir(), &self.keys.named);
         let reopened = self.database.reopened(config).await?;
         let kept = Some(memory).filter(|memory| *memory != MemorySettings::default());
         Ok((kept, reopened))

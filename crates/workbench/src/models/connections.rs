@@ -118,7 +118,7 @@ fn capital(text: &str) -> String {
 
 impl Workbench {
     fn models_file(&self) -> std::path::PathBuf {
-        self.data_dir.join(ModelSettings::FILE)
+        self.instance.data_dir().join(ModelSettings::FILE)
     }
 
     fn connection_list(&self) -> Result<ConnectionList, Problem> {

@@ -26,7 +26,7 @@ const RECORDINGS: [(ModelRecording, &str, Recording); 3] = [
     (ModelRecording::Off, "off", Recording::Off),
 ];
 
-/// What the keychain keeps for a data folder.
+/// Secrets and logins of a data folder, as the keychain keeps them.
 #[derive(Debug)]
 pub(crate) struct Keys {
     pub(crate) named: Arc<named::NamedSecrets>,

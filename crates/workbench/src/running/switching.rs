@@ -32,8 +32,8 @@ impl Workbench {
             self.database.use_chosen(chosen)?;
             self.reembedding.stop();
             // Graphs know the database that they were built for.
-            self.documents.graphs.clear();
-            self.documents.seen.clear();
+            self.graphs.built.clear();
+            self.graphs.seen.clear();
             drop(idle);
         }
         self.give_key().await?;

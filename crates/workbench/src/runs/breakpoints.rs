@@ -3,14 +3,33 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use superstep::Value;
 use superstep::run::{Breakpoint as Point, BreakpointLimit, BreakpointPlace, HitRule};
 use superstep_nodes::expression::{Expression, Scope, Template, Uses};
 
-use crate::wire::{BreakHits, BreakWhen, Breakpoint, Dollars, Problem};
+use super::program_points;
+use crate::Workbench;
+use crate::wire::{BreakHits, BreakWhen, Breakpoint, CheckBreakpoint, Dollars, Empty, Problem};
 use superstep_document::{Document, Join, Text, suggest, text};
+
+impl Workbench {
+    pub(crate) async fn breakpoint_check(
+        self: &Arc<Self>,
+        request: CheckBreakpoint,
+    ) -> Result<Empty, Problem> {
+        request.point.compile()?;
+        if let Some(graph_id) = &request.graph_id {
+            let is_seen = self.document(graph_id)?.is_seen();
+            if let Some(attachment) = self.attached().filter(|_| is_seen) {
+                program_points::check(&request.point, attachment.drawing())?;
+            }
+        }
+        Ok(Empty {})
+    }
+}
 
 /// The names that a condition sees beside `state`.
 const NAMES: [&str; 6] = ["old", "new", "writer", "task", "value", "run"];

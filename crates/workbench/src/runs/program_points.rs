@@ -46,7 +46,7 @@ pub struct AtStop {
 }
 
 /// A moment at the place of a breakpoint.
-struct Moment {
+struct StopMoment {
     reason: String,
     node: Option<String>,
 }
@@ -200,11 +200,11 @@ impl ProgramPoints {
 
 impl ProgramPoint {
     /// Lists the moments at its place where the run has stopped.
-    fn moments(&self, state: &AttachedState, old: &Value) -> Vec<Moment> {
+    fn moments(&self, state: &AttachedState, old: &Value) -> Vec<StopMoment> {
         let at = |when: &str, nodes: &[String]| {
             let nodes: BTreeSet<&String> = nodes.iter().collect();
             let nodes = nodes.into_iter().filter(|node| means(&self.point.node, node));
-            let moment = |node: &String| Moment {
+            let moment = |node: &String| StopMoment {
                 reason: format!("{when} `{node}`"),
                 node: Some(node.clone()),
             };
@@ -229,7 +229,7 @@ impl ProgramPoint {
                     true => "the input".to_owned(),
                     false => after.join(", "),
                 };
-                let moment = Moment {
+                let moment = StopMoment {
                     reason: format!("The condition became true after {after}"),
                     node: None,
                 };
@@ -239,7 +239,7 @@ impl ProgramPoint {
     }
 
     /// Counts a moment when the condition holds, and stops or logs.
-    fn act(&mut self, moment: &Moment, state: &AttachedState, old: &Value, outcome: &mut AtStop) {
+    fn act(&mut self, moment: &StopMoment, state: &AttachedState, old: &Value, outcome: &mut AtStop) {
         let mut seen = Object::new();
         seen.insert("state", state.all.clone());
         seen.insert("old", old.clone());

@@ -404,7 +404,7 @@ impl Workbench {
             default_url: default_url(&self.database.data_dir),
             backends: backends(),
             only_read: current.saver.foreign().is_some(),
-            attached: self.documents.seen.attached_name(),
+            attached: self.graphs.seen.attached_name(),
             threads,
             problem,
         })

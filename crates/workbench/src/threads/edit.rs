@@ -145,7 +145,7 @@ impl Workbench {
             skip_step: request.skip_step,
             preview: request.preview,
         };
-        let edited = attachment.own_program()?.update_state(&edit).await;
+        let edited = attachment.own_program()?.edit_state(&edit).await;
         let edited = edited.map_err(|error| problem_of(&error, &attachment.named))?;
         if let Some(id) = &edited.checkpoint {
             let name = attachment.document_name();

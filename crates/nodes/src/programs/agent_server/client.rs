@@ -86,7 +86,7 @@ struct ServerConnection {
     limits: AgentLimits,
 }
 
-/// What is asked, for errors.
+/// Name of a request, for errors.
 type Asked = &'static str;
 
 /// Events of a run, as they come.

@@ -27,7 +27,7 @@ const ASKED: &str = "the events of a run";
 /// The modes that are asked for besides those that are wanted: they say which node failed, and the steps of tasks.
 const ALWAYS: [&str; 2] = ["tasks", "checkpoints"];
 
-/// Whether a run is to end.
+/// Way in which a run is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stopping {
     Never,

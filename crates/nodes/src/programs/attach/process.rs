@@ -496,7 +496,7 @@ impl AttachedProgram {
     }
 
     /// Edits the state, as if a node had returned the values, or says what would come of it.
-    pub async fn update_state(&self, edit: &ProgramEdit) -> Result<EditedState, AttachError> {
+    pub async fn edit_state(&self, edit: &ProgramEdit) -> Result<EditedState, AttachError> {
         self.requests.answer("update", edit.request()).await
     }
 

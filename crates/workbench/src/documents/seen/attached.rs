@@ -165,7 +165,7 @@ fn not_opened(named: &str) -> Problem {
 impl Workbench {
     /// Returns the program whose threads are in use.
     pub(crate) fn attached(&self) -> Option<Arc<Attachment>> {
-        self.documents.seen.attached.lock().clone()
+        self.graphs.seen.attached.lock().clone()
     }
 
     /// Finds a program and its interpreter.
@@ -179,7 +179,7 @@ impl Workbench {
             found => (found, named.to_owned()),
         };
         let target = target.map_err(|error| problem_of(&error, &named))?;
-        let folder = self.data_dir.join(THREADS);
+        let folder = self.instance.data_dir().join(THREADS);
         // Graphs of one file share theirs: one may be opened with its name or without.
         let place = match target.file() {
             Some(file) => Fingerprint::of(&file.display().to_string()),
@@ -214,7 +214,7 @@ impl Workbench {
         work: Option<String>,
     ) -> Result<Option<GraphView>, Problem> {
         let job = self.job(work);
-        let _one_at_a_time = self.documents.seen.attaching.lock().await;
+        let _one_at_a_time = self.graphs.seen.attaching.lock().await;
         if AgentAddress::is_named_by(path) {
             let attachment = tokio::select! {
                 found = self.find_server(path) => found?,
@@ -311,7 +311,7 @@ impl Workbench {
         let before = {
             // Nothing begins between the look at the runs and the change.
             let _idle = (self.runs.idle()).ok_or_else(|| busy(text!("The program is running a thread.")))?;
-            self.documents.seen.attach(attachment)
+            self.graphs.seen.attach(attachment)
         };
         if let Some(before) = before.and_then(Arc::into_inner) {
             before.program.close().await;

@@ -166,7 +166,7 @@ impl SeenGraph {
 
 impl Workbench {
     fn laid_path(&self) -> PathBuf {
-        self.data_dir.join(FILE)
+        self.instance.data_dir().join(FILE)
     }
 
     fn read_laid(&self) -> Result<LaidFile, Problem> {
@@ -252,7 +252,7 @@ impl Workbench {
         }
         self.keep_laid(&graph.name, chosen.map(|(path, _)| path), request.names)?;
         {
-            let mut memory = self.documents.seen.memory.lock().await;
+            let mut memory = self.graphs.seen.memory.lock().await;
             memory.version = None;
         }
         if let Some(seen) = self.seen().await? {
@@ -270,7 +270,7 @@ impl Workbench {
         path: Option<PathBuf>,
         names: Option<BTreeMap<String, String>>,
     ) -> Result<(), Problem> {
-        let _one_at_a_time = self.documents.seen.laying.lock();
+        let _one_at_a_time = self.graphs.seen.laying.lock();
         let mut laid = self.read_laid()?;
         let place = self.database.place();
         let of_database = laid.entry(place.clone()).or_default();

@@ -475,7 +475,7 @@ impl Workbench {
             return Ok(None);
         }
         let place = self.database.place();
-        let mut memory = self.documents.seen.memory.lock().await;
+        let mut memory = self.graphs.seen.memory.lock().await;
         let version = match saver.coordination() {
             Some(coordination) => coordination.changes().await?,
             None => None,
@@ -486,17 +486,17 @@ impl Workbench {
                 looked: LOOKED,
                 ..Memory::default()
             };
-            self.documents.seen.others.lock().clear();
+            self.graphs.seen.others.lock().clear();
         } else if version.is_some()
             && memory.version == version
-            && let Some(current) = self.documents.seen.current.lock().clone()
+            && let Some(current) = self.graphs.seen.current.lock().clone()
         {
             return Ok(Some(current));
         }
         // With another key the same threads show more.
         if memory.sealed != saver.foreign().and_then(Foreign::sealed) {
             memory.threads.clear();
-            self.documents.seen.others.lock().clear();
+            self.graphs.seen.others.lock().clear();
         }
         let newest = ThreadQuery::new().limit(memory.looked).soon(true);
         let threads = saver.threads(&newest).await?;
@@ -528,7 +528,7 @@ impl Workbench {
             sealed: memory.sealed,
             attachment,
         });
-        *self.documents.seen.current.lock() = Some(seen.clone());
+        *self.graphs.seen.current.lock() = Some(seen.clone());
         Ok(Some(seen))
     }
 
@@ -553,7 +553,7 @@ impl Workbench {
             return Ok(None);
         };
         let place = (thread.to_owned(), head.id.to_string());
-        if let Some(known) = self.documents.seen.others.lock().get(&place) {
+        if let Some(known) = self.graphs.seen.others.lock().get(&place) {
             return Ok(*known);
         }
         let ran = || {
@@ -573,7 +573,7 @@ impl Workbench {
             .filter(|(shared, _)| *shared > 0)
             .max_by_key(|(shared, place)| (*shared, usize::MAX - place));
         let found = by_name.or(by_nodes.map(|(_, place)| place));
-        self.documents.seen.others.lock().insert(place, found);
+        self.graphs.seen.others.lock().insert(place, found);
         Ok(found)
     }
 
@@ -678,7 +678,7 @@ impl Workbench {
 
     pub(crate) async fn graph_seen(self: &Arc<Self>, request: LookAtMore) -> Result<GraphView, Problem> {
         if request.more {
-            let mut memory = self.documents.seen.memory.lock().await;
+            let mut memory = self.graphs.seen.memory.lock().await;
             memory.looked = (memory.looked * MORE).min(MAX_LOOKED);
             memory.version = None;
         }
@@ -688,7 +688,7 @@ impl Workbench {
     /// Returns the graph within nodes of an open graph that was seen; `None` for a graph that is none of those.
     pub(super) fn seen_within(&self, open: &OpenDocument, within: &[String]) -> Option<Document> {
         open.state.lock().seen.as_ref()?;
-        let seen = self.documents.seen.current.lock().clone()?;
+        let seen = self.graphs.seen.current.lock().clone()?;
         seen.graph(&open.id)?.document(within).cloned()
     }
 

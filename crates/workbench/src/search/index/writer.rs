@@ -82,7 +82,7 @@ impl Workbench {
     pub(in crate::search) fn index_path(&self) -> Option<PathBuf> {
         let place = self.database.place();
         let on = self.preferences.settings().index_threads.unwrap_or(true);
-        let path = path_of(&self.data_dir, &place);
+        let path = path_of(self.instance.data_dir(), &place);
         (on && matches!(Backend::of(&place), Ok(Backend::Sqlite))).then_some(path)
     }
 
@@ -90,7 +90,7 @@ impl Workbench {
     async fn index_more(self: &Arc<Self>, writer: &mut Option<Writer>) -> Result<bool, Problem> {
         let Some(path) = self.index_path() else {
             *writer = None;
-            let path = path_of(&self.data_dir, &self.database.place());
+            let path = path_of(self.instance.data_dir(), &self.database.place());
             blocking(move || Writer::take(&path).map(|_| remove(&path))).await?;
             return Ok(false);
         };
