@@ -80,7 +80,7 @@ async fn a_test_of_a_thread_replays_what_the_model_said() {
     app.close().await;
 
     // Another program without the server: free and offline.
-    let mut app = App::open(dir.path()).await;
+    let app = App::open(dir.path()).await;
     let opened = app
         .ok("graph.open", json!({"path": folder.join("graph.json")}))
         .await;
@@ -114,7 +114,6 @@ async fn a_test_of_a_thread_replays_what_the_model_said() {
         .refused("test.run", json!({"graphId": graph, "name": "../graph"}))
         .await;
     assert_eq!(missing.code, "invalid-request");
-    app.batch().await;
     app.close().await;
 }
 
