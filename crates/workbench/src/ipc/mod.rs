@@ -11,6 +11,7 @@ mod client;
 mod follow;
 mod handover;
 mod message;
+mod programs;
 #[cfg(unix)]
 mod serve;
 #[cfg(unix)]
@@ -36,6 +37,7 @@ pub(crate) use follow::follow;
 pub use handover::{Ending, HandedGraph, HandedRun, Reported, Streamed, content_of};
 pub(crate) use handover::{Handed, Report};
 pub use message::{Hello, storage_of};
+pub(crate) use programs::Programs;
 pub(crate) use storage::COMMAND as STORAGE_COMMAND;
 pub use storage::Remote;
 
@@ -57,17 +59,6 @@ pub(crate) trait Host: fmt::Debug + Send + Sync + 'static {
     async fn run(&self, run: HandedRun) -> Result<Started, Problem>;
     /// Begins to listen to what happens here; `None` when it is over.
     fn subscribe(&self) -> Option<Subscription>;
-}
-
-/// The other programs of the data folder.
-#[derive(Debug, Default)]
-pub(crate) struct Programs {
-    /// What they change.
-    pub(crate) changes: changes::Watch,
-    /// Those that are listened to.
-    pub(crate) followed: follow::Followed,
-    /// Lets them talk to this one.
-    pub(crate) listener: parking_lot::Mutex<Option<Listener>>,
 }
 
 /// A socket that is served until this is dropped.
