@@ -1,4 +1,4 @@
-//! Parts that a graph shares with whoever gives them: stores and caches, by value or behind an [`Arc`].
+//! Parts that a graph shares with the caller: stores and caches, by value or behind an [`Arc`].
 
 use std::sync::Arc;
 

@@ -144,7 +144,7 @@ impl fmt::Debug for FileEvents {
 }
 
 impl FileEvents {
-    /// Creates events that wake whoever waits, and watch nothing yet.
+    /// Creates events that wake the waiting task, and watch nothing yet.
     pub(crate) fn new(make: MakeWatcher, wake: Arc<Notify>) -> Self {
         Self {
             make,

@@ -73,7 +73,7 @@ async fn keep_looking<T: Looking>(looking: Weak<T>, wake: Arc<Notify>, make: Mak
             None => wake.notified().await,
         }
         let Some(of_look) = looking.upgrade() else { return };
-        // What is watched meanwhile wakes again, and whoever begins to want to know.
+        // What is watched meanwhile wakes again, as does a new subscriber.
         let Some(files) = of_look.files() else {
             wait = None;
             continue;

@@ -10,7 +10,7 @@ beforeEach(() => {
   select("first");
 });
 
-it("the form of a new thread makes room for the thread that begins, whoever selects it", () => {
+it("the form of a new thread makes room for the thread that begins, however it is selected", () => {
   newThread();
   expect(runForm.isOpen()).toBe(true);
   select("begun");
