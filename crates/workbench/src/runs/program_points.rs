@@ -129,23 +129,19 @@ impl ProgramPoints {
 
     /// Returns the nodes before which LangGraph is to stop.
     pub fn stops_before(&self) -> Vec<String> {
-        self.stops(&self.before, BreakWhen::Before)
+        self.stops(&self.before, BreakWhen::Before, None)
     }
 
     /// Returns the nodes after which LangGraph is to stop.
     pub fn stops_after(&self) -> Vec<String> {
-        let mut names = self.stops(&self.after, BreakWhen::After);
-        if self.watches() && !names.iter().any(|name| name == ALL) {
-            names.push(ALL.to_owned());
-        }
-        names
+        self.stops(&self.after, BreakWhen::After, self.watches().then_some(ALL))
     }
 
-    fn stops(&self, always: &[String], when: BreakWhen) -> Vec<String> {
+    fn stops(&self, always: &[String], when: BreakWhen, other: Option<&str>) -> Vec<String> {
         let points = self.points.iter().filter(|each| each.point.when == when);
-        let names = points.map(|each| &each.point.node);
-        let names: BTreeSet<&String> = always.iter().chain(names).collect();
-        names.into_iter().cloned().collect()
+        let names = points.map(|each| &*each.point.node).chain(other);
+        let names: BTreeSet<&str> = always.iter().map(|each| &**each).chain(names).collect();
+        names.into_iter().map(str::to_owned).collect()
     }
 
     /// Returns whether a breakpoint waits for the state to change, so that it counts how that is at the beginning.
