@@ -29,20 +29,22 @@ describe("commands", () => {
   it("gives a list its keys while it is open, and the window when it is closing", () => {
     const run = vi.fn();
     undo.push(registerCommand({ id: "edit.undo", title: "Undo", group: "Edit", run }));
-    document.body.innerHTML = `<div id="popup" data-open><div role="listbox"><div id="option" tabindex="-1"></div></div></div>`;
-    const [popup, option] = ["popup", "option"].map((id) => document.getElementById(id)!);
-    const pressed = () => {
+    document.body.innerHTML = `<div id="popup" data-open><div role="listbox"><input id="field"><div id="option" tabindex="-1"></div></div></div>`;
+    const [popup, option, field] = ["popup", "option", "field"].map((id) => document.getElementById(id)!);
+    const pressed = (at = option) => {
       const key = new KeyboardEvent("keydown", { key: "z", ctrlKey: true, cancelable: true, bubbles: true });
       let taken = false;
       document.addEventListener("keydown", (event) => (taken = dispatchKey(event)), { once: true });
-      option!.dispatchEvent(key);
+      at!.dispatchEvent(key);
       return taken;
     };
     expect(pressed()).toBe(false);
+    expect(pressed(field)).toBe(false);
     popup!.removeAttribute("data-open");
     popup!.setAttribute("data-closed", "");
     expect(pressed()).toBe(true);
-    expect(run).toHaveBeenCalledOnce();
+    expect(pressed(field), "as do its fields").toBe(true);
+    expect(run).toHaveBeenCalledTimes(2);
   });
 
   it("gives Tab to the canvas where nothing has the focus, and not where what had it was removed", () => {

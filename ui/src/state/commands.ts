@@ -132,10 +132,10 @@ const isLost = (): boolean => held !== null && !held.isConnected;
 /** Where the key was pressed decides which shortcuts count. */
 function scopesAt(target: EventTarget | null): ReadonlySet<Scope> {
   if (!(target instanceof Element)) return new Set<Scope>(["app", "window", "selection", "canvas"]);
-  if (target.closest(TYPING)) return new Set<Scope>(["app"]);
-  // One that is closing, and has the focus until it has gone, takes no keys any more.
+  // One that is closing, and has the focus until it has gone, takes no keys any more, nor do its fields.
   const popup = target.closest(POPUP);
-  if (popup && !popup.closest("[data-closed]")) return new Set<Scope>(["app"]);
+  const closing = popup !== null && popup.closest("[data-closed]") !== null;
+  if (!closing && (popup ?? target.closest(TYPING))) return new Set<Scope>(["app"]);
   const free = target === document.body || target.closest("[data-canvas]") !== null;
   if (free && target === document.body && isLost()) return new Set<Scope>(["app", "window", "selection"]);
   if (free) return new Set<Scope>(["app", "window", "selection", "canvas"]);
