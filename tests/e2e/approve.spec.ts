@@ -482,6 +482,12 @@ test("an answer of two hundred fields is folded, searched, and leads to what is 
   await expect(app.id("answer-missing")).toContainText("IBAN");
   await app.id("answer-go-to").click();
   await expect(page.getByRole("textbox", { name: "IBAN" })).toBeFocused();
+  // What opened for it closes by hand, and opens again when it is asked for again.
+  const drawer = form.getByRole("button", { name: /^Field 141 – / });
+  await drawer.click();
+  await expect(page.getByRole("textbox", { name: "IBAN" })).toHaveCount(0);
+  await app.id("answer-go-to").click();
+  await expect(page.getByRole("textbox", { name: "IBAN" })).toBeFocused();
   await page.getByRole("textbox", { name: "IBAN" }).fill("DE00");
   await expect(app.id("answer-missing")).toHaveCount(0);
   await app.id("answer-submit").click();

@@ -1,6 +1,6 @@
 /** Fields of a form that are folded away: one line with how many of them are set. */
 import { ChevronRight, Plus } from "lucide-react";
-import { useEffect, useId, useState, type ReactNode } from "react";
+import { useId, useState, type ReactNode } from "react";
 import { t } from "../../lib/texts";
 import { formsIds } from "../../lib/testIds";
 import { IconButton } from "../IconButton";
@@ -22,15 +22,17 @@ interface Props {
 }
 
 export function Drawer({ title, set, invalid, asked, closed, onAdd, children }: Props) {
-  const [opened, setOpened] = useState(false);
-  useEffect(() => {
-    if (asked) setOpened(true);
-  }, [asked]);
-  const open = opened || asked;
+  const [open, setOpen] = useState(asked);
+  const [wasAsked, setWasAsked] = useState(asked);
+  // It opens once when it is asked for, in the same drawing, and may be closed again.
+  if (asked !== wasAsked) {
+    setWasAsked(asked);
+    if (asked) setOpen(true);
+  }
   const inside = useId();
   const add = () => {
     onAdd?.();
-    setOpened(true);
+    setOpen(true);
     requestAnimationFrame(() =>
       document.getElementById(inside)?.querySelector<HTMLElement>(`[data-item] ${INPUTS}`)?.focus(),
     );
@@ -43,7 +45,7 @@ export function Drawer({ title, set, invalid, asked, closed, onAdd, children }: 
           className="group flex flex-1 min-w-0 items-center gap-1.5 min-h-8 text-left text-xs font-medium text-text-2 rounded-sm hover:text-text focus-visible:-outline-offset-1"
           aria-expanded={open}
           aria-controls={open ? inside : undefined}
-          onClick={() => setOpened(!open)}
+          onClick={() => setOpen(!open)}
         >
           <ChevronRight
             size={13}

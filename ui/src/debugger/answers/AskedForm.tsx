@@ -138,7 +138,7 @@ export function AskedForm({
     if (pointer === null) return;
     setWords("");
     setReveal(pointer);
-    focusAt(form.current, pointer);
+    focusAt(form.current, pointer, () => setReveal(null));
   };
   // The program whose database it is answers its questions.
   const onlyRead = useOnlyRead(cannotRun);

@@ -40,5 +40,9 @@ describe("an answer of many fields", () => {
     const schema = many(200, ["field_3", "field_180"]);
     expect(firstMissing(schema, { field_3: "x" })).toBe("/field_180");
     expect(firstMissing(schema, { field_3: "x", field_180: "y" })).toBeNull();
+    const backwards = many(200, ["field_180", "field_3"]);
+    expect(firstMissing(backwards, {}), "the first on the screen").toBe("/field_3");
+    const front: Schema = { ...backwards, "x-form": { front: ["field_180"] } };
+    expect(firstMissing(front, {})).toBe("/field_180");
   });
 });

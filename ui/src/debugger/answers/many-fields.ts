@@ -1,7 +1,9 @@
 /** An answer of many fields: what is needed first, the others folded in drawers, and those that have the words searched for. */
+import { escapeToken } from "../../components/schema-form/json";
 import { labelOf } from "../../components/schema-form/labels";
+import { arranged } from "../../components/schema-form/layout";
 import { resolve, type Schema } from "../../components/schema-form/schema";
-import { validate } from "../../components/schema-form/validate";
+import { validate, type SchemaError } from "../../components/schema-form/validate";
 import { t } from "../../lib/texts";
 
 /** Up to this number all fields are shown. */
@@ -46,15 +48,25 @@ export function folded(schema: Schema, words: string): Schema {
   return { ...schema, "x-form": { front, groups } };
 }
 
+/** What is missing or wrong, in the order of the form's fields. */
+export function problemsOf(schema: Schema, answer: unknown): SchemaError[] {
+  const fields = fieldsOf(schema).map((name): [string, Schema] => [name, {}]);
+  const { front, groups } = arranged(folded(schema, ""), fields);
+  const order = [...front, ...groups.flatMap((group) => group.fields)].map(([name]) => escapeToken(name));
+  const placeOf = ({ pointer }: SchemaError) => order.indexOf(pointer.split("/")[1] ?? "");
+  return validate(schema, answer).toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
 /** Where the first thing is that is missing or wrong, as a pointer into the answer; null where nothing is. */
 export function firstMissing(schema: Schema | undefined, filled: unknown): string | null {
   if (schema === undefined || filled === undefined) return null;
-  return validate(schema, filled)[0]?.pointer ?? null;
+  return problemsOf(schema, filled)[0]?.pointer ?? null;
 }
 
-/** Puts the focus into the field of a pointer, or the nearest one around it, once it is drawn. */
-export function focusAt(box: HTMLElement | null, pointer: string): void {
+/** Puts the focus into the field of a pointer, or the nearest one around it, once it is drawn; then calls `done`. */
+export function focusAt(box: HTMLElement | null, pointer: string, done: () => void): void {
   requestAnimationFrame(() => {
+    done();
     for (let at = pointer; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
       const field = box?.querySelector<HTMLElement>(`[data-pointer="${CSS.escape(at)}"]`);
       if (!field) continue;

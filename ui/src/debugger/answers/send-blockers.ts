@@ -1,14 +1,14 @@
 /** What keeps an answer from being sent. */
 import { labelAt } from "../../components/schema-form/labels";
-import { validate } from "../../components/schema-form/validate";
 import type { Schema } from "../../components/schema-form/schema";
 import { t, tn } from "../../lib/texts";
+import { problemsOf } from "./many-fields";
 
 /** Why an answer cannot be sent yet: the field that is missing or wrong first; `null` when it can. */
 export function whatIsMissing(schema: Schema | undefined, draft: unknown, valid: boolean): string | null {
   if (!valid) return t("debug.input.invalid");
   if (draft === undefined) return t("debug.answer.nothing");
-  const [first, ...others] = schema ? validate(schema, draft) : [];
+  const [first, ...others] = schema ? problemsOf(schema, draft) : [];
   if (first === undefined) return null;
   const field = labelAt(schema ?? {}, first.pointer, draft);
   const text =
