@@ -40,7 +40,7 @@ export default defineConfig({
   worker: { format: "es" },
   build: {
     target: "safari16",
-    // The tests take the maps away again (`./dev`): they tell which files a story ran.
+    // The tests take the maps away again (`./dev`): they show which files a story ran.
     sourcemap: process.env.SUPERSTEP_MAPS ? "hidden" : false,
     chunkSizeWarningLimit: 2000,
     // The index of a feature only names its parts: taking one of them does not load the others.
@@ -58,7 +58,7 @@ export default defineConfig({
     // Contexts of one worker (`vmThreads`) are quick as well, and now and then miss what a test replaces.
     pool: "threads",
     projects: [
-      // The start of a thread costs more than most files: they share some, and `fresh.ts` makes their modules anew.
+      // The start of a thread costs more than most files: they share some, and `fresh.ts` loads their modules again.
       {
         extends: true,
         test: {

@@ -109,7 +109,7 @@ test("a server that asks for a login is signed in to in the browser, and out", a
     await expect(page.getByText("asks for a login")).toBeVisible();
     await app.picture("login-needed", ["light", "dark"]);
 
-    // Whoever says no is told so, and may try again.
+    // A refusal is shown, and may be tried again.
     let shown = page.context().waitForEvent("page");
     await button.click();
     let browser = await shown;

@@ -103,7 +103,7 @@ pub(crate) enum GraphFilter {
 }
 
 impl GraphFilter {
-    /// Reads what was asked for: a file that is there or that threads ran, or else the name of a graph. `has` tells
+    /// Reads what was asked for: a file that is there or that threads ran, or else the name of a graph. `has` says
     /// whether there is a thread that fits.
     pub(crate) async fn read(
         graph: &Path,

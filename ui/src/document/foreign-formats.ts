@@ -1,6 +1,6 @@
 /**
  * What a text from elsewhere is: a graph of ours, nodes from the clipboard, or the work of another builder, so that a person
- * is told what it is and not only that it does not fit. Known by what its builder writes and others do not. Pure.
+ * is named as what it is and not only that it does not fit. Known by what its builder writes and others do not. Pure.
  */
 import { isObject, type Json } from "./types";
 

@@ -106,7 +106,7 @@ const EDITS: Readonly<Record<string, (name: string, told: Told) => QuickFix | un
     return (
       meant && {
         label: t("forms.mend.kind", { kind: meant.title }),
-        // Its settings stay: those that the kind does not know are told, and nothing is lost.
+        // Its settings stay: those that the kind does not know are named, and nothing is lost.
         run: () =>
           void edit(t("forms.edit.kind", { name }), (document) =>
             setField(document, `node:${name}`, "/kind", meant.kind),

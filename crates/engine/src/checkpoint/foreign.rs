@@ -1,7 +1,7 @@
 //! Threads that another program makes, in a database that is only read.
 //!
 //! A saver of such threads lists and reads them like any other; what their graph would say of a checkpoint, which tasks
-//! begin there, it tells from what is stored. It stores nothing: every change is refused with
+//! begin there, it concludes from what is stored. It stores nothing: every change is refused with
 //! [`StorageError::OnlyRead`](super::types::StorageError::OnlyRead).
 
 use std::fmt::Debug;

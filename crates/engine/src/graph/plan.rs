@@ -95,7 +95,7 @@ pub(crate) struct More {
     /// State keys it may write, as declared; None when nothing is declared.
     pub(crate) writes: Option<Vec<ChannelIx>>,
     pub(crate) cache: Option<CachePolicy>,
-    /// Accompanies what its tasks tell.
+    /// Accompanies the events of its tasks.
     pub(crate) metadata: Object,
     /// The super-steps after an input that may have it.
     pub(crate) max_visits: Option<u32>,

@@ -37,7 +37,7 @@ pub struct ForeignWork {
     pub node: Name,
     /// It ended with a result.
     pub finished: bool,
-    /// The node was marked as done and nothing says whom that triggers, as in files of before 2025: what is next tells.
+    /// The node was marked as done and nothing says whom that triggers, as in files of before 2025: what is next shows it.
     pub marked: bool,
     /// Ways that it took, each once.
     pub ways: Vec<ForeignWay>,

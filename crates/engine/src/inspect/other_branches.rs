@@ -443,7 +443,7 @@ impl Graph {
         let known = KnownVisits::read(&**saver, thread, &began).await?;
         let mut seen = known.seen.lock().await;
         let mut found: Vec<EffectDone> = Vec::new();
-        // What a branch has taken is found by reading its tasks; without one, lists tell enough.
+        // What a branch has taken is found by reading its tasks; without one, lists say enough.
         let counts = seen.taken.is_empty();
         for place in 0..known.sites.len() {
             let site = &known.sites[place];

@@ -859,7 +859,7 @@ fn answers_of(graph: &str, task: &TaskSnapshot, pending: &[PendingWrite]) -> Vec
     answers.enumerate().map(with_question).collect()
 }
 
-/// Returns the tasks that wrote a key. Of several, those that wrote what stands at the place, where their results tell: the
+/// Returns the tasks that wrote a key. Of several, those that wrote what stands at the place, where their results show it: the
 /// value as a whole, or else the item that it is in, or else the part of that item.
 fn wrote<'a>(tasks: &'a [TaskSnapshot], path: &ValuePath, whole: &Value) -> Vec<&'a TaskSnapshot> {
     let written = |task: &'a TaskSnapshot| Some((task, task.result.as_ref()?.get(&path.key)?));

@@ -32,7 +32,7 @@ pub fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the words that a query asks for, each once. Pairs of neighbours are used where they tell more than single
+/// Returns the words that a query asks for, each once. Pairs of neighbours are used where they say more than single
 /// characters.
 pub(super) fn asked(query: &str) -> Vec<String> {
     let words = words(query);

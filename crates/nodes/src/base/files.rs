@@ -15,7 +15,7 @@ const MAX_OWN_FILE: u64 = 4 * MAX_GRAPH;
 /// Two writes that are this close may leave one stamp: file systems count time in steps of up to two seconds.
 const COARSEST_CLOCK: Duration = Duration::from_secs(2);
 
-/// The identity of a file, to find out whether it is still the one that was read. Where the system tells them, the time that
+/// The identity of a file, to find out whether it is still the one that was read. Where the system has them, the time that
 /// no program sets and the file's number belong to it: a copy that keeps the time of its original is another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {

@@ -286,7 +286,7 @@ pub(crate) fn redact_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Computes six digits that are the same for the same secret. They are too few to tell what it is, and making them
+/// Computes six digits that are the same for the same secret. They are too few to find out what it is, and making them
 /// takes long enough that a reader cannot try many guesses.
 fn digest(secret: &str) -> String {
     static MADE: LazyLock<Mutex<HashMap<String, String>>> = LazyLock::new(Mutex::default);

@@ -283,7 +283,7 @@ struct HttpNode {
     headers: Vec<(String, Template)>,
     body: Option<Expression>,
     take: Expression,
-    /// The server is told which requests are the same one.
+    /// The server learns which requests are the same one.
     keyed: bool,
     grants: Grants,
     variables: Variables,

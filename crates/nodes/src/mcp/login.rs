@@ -31,7 +31,7 @@ const MAX_ANSWER: usize = 1024 * 1024;
 const EARLY: u64 = 30;
 /// Tokens that are looked for in what comes back, beside those of now.
 const MAX_NOTED: usize = 64;
-/// Where a browser would come back to; a renewal sends nobody there.
+/// Where a browser would come back to; renewing a token sends nobody there.
 const NOWHERE: &str = "http://127.0.0.1/callback";
 
 /// A login as it is kept.

@@ -137,7 +137,7 @@ fn error_of(error: Json) -> ErrorData {
     )
 }
 
-/// Returns the message that tells rmcp what a request came to.
+/// Returns the message with which rmcp gets the outcome of a request.
 pub(super) fn answer(sent: &SentRequest, result: Result<Json, ErrorData>) -> ServerJsonRpcMessage {
     let result = result.and_then(|result| match &*sent.method {
         "initialize" => Ok(initialized(&result)),

@@ -201,7 +201,7 @@ impl Mcp {
         })
     }
 
-    /// Finds the authorization server of a server: what rmcp needs to ask it, and what of it a renewal needs.
+    /// Finds the authorization server of a server: what rmcp needs to ask it, and what of it is needed to renew a token.
     async fn discover(
         &self,
         target: &Target,
@@ -265,7 +265,7 @@ impl Mcp {
         let Some(name) = self.login_name(server)? else {
             return Ok(());
         };
-        // What was offered to whom we knew is asked for anew.
+        // What was offered to whom we knew is asked for again.
         if let Ok((root, _)) = config::declared(&self.environment, server) {
             self.hub.places.lock().remove(&(root, server.to_owned()));
         }

@@ -194,7 +194,7 @@ impl OpenCalls {
 struct LongLine {
     outline: Outline,
     length: usize,
-    /// The request that it answers has been told.
+    /// The request that it answers has been sent.
     is_told: bool,
 }
 

@@ -13,6 +13,6 @@ pub trait Logins: fmt::Debug + Send + Sync {
     /// Forgets a login; one that is not there is forgotten already.
     fn remove(&self, name: &str) -> Result<(), String>;
     /// Waits until nobody changes logins, in this program or in another, and keeps all others waiting until the answer is
-    /// dropped. A server takes a token for a renewal once.
+    /// dropped. A server takes a refresh token once.
     fn hold(&self) -> Result<Box<dyn Send>, String>;
 }

@@ -82,7 +82,7 @@ impl Dispatch<'_> {
     }
 }
 
-/// A graph in the run, and what it takes to tell its projections.
+/// A graph in the run, and what its projections are made with.
 #[derive(Debug)]
 struct Scope {
     place: Arc<HubPlace>,

@@ -315,7 +315,7 @@ impl Projections {
     }
 
     /// Returns the last state when the graph has ended; None if it never emitted one. The graph's
-    /// [`status`](Self::status) tells how it ended. Drives the run.
+    /// [`status`](Self::status) says how it ended. Drives the run.
     pub async fn output(&self) -> Option<Value> {
         self.ended().await;
         self.place.view.lock().latest.clone()

@@ -1,4 +1,4 @@
-//! Handles of open files: a process that has as many as it may is told from one that may not open a file.
+//! Handles of open files: a process that has as many as it may is distinguished from one that may not open a file.
 
 use std::fs::File;
 use std::io;

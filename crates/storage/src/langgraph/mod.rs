@@ -2,7 +2,7 @@
 //! `PostgresSaver`: read, and never written.
 //!
 //! A checkpoint is read in the shape of our own. What its graph would say, which tasks begin there and what is next, is told
-//! from versions, packets and rows, as far as the file tells; what no file has (durations of tasks, what a task read, reducers,
+//! from versions, packets and rows, as far as the file has them; what no file has (durations of tasks, what a task read, reducers,
 //! edges that nothing took) is left out. Values of classes are shown by their names; no class is loaded, no pickle
 //! followed.
 

@@ -86,7 +86,7 @@ impl Fault {
 /// Values that a read of checkpoints is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wanted<'a> {
-    /// Those that tell tasks; of others only that they are there.
+    /// Those that name tasks; of others only that they are there.
     Structure,
     /// Also those of these channels.
     Channels(&'a [Name]),

@@ -1,4 +1,4 @@
-//! The tasks that begin at a checkpoint, as far as its database tells: packets, nodes whose triggers are newer than what
+//! The tasks that begin at a checkpoint, as far as its database shows them: packets, nodes whose triggers are newer than what
 //! they have seen, and every task that stored something.
 //!
 //! LangGraph makes the id of a task of its checkpoint, step, node and triggers. Where a row does not say whose it is, as

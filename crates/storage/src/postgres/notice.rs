@@ -70,7 +70,7 @@ impl Server {
         Ok(())
     }
 
-    /// Announces changes like [`tell`](Self::tell), for a thread that may wait, but not for long.
+    /// Announces changes as [`tell`](Self::tell), for a thread that may wait, but not for long.
     pub(super) fn tell_last(self: &Arc<Self>) {
         let (done, ended) = std::sync::mpsc::channel();
         let server = self.clone();

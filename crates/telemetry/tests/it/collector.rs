@@ -33,7 +33,7 @@ impl Seen {
             .cloned()
             .unwrap_or_default()
     }
-    /// The name, and what tells it from others of the name.
+    /// The name, and what distinguishes it from others of the name.
     pub(crate) fn label(&self) -> String {
         match &*self.name {
             "step" => format!("step {}", self.field("step")),

@@ -2,7 +2,7 @@
 //!
 //! A path leads to other content when any name on its way is given to something else: the file is written or replaced, a
 //! folder above is moved, a link is changed. So every folder is watched in which a name of the path is looked up. Where the
-//! system tells of nothing (a network folder, too many watches), the caller is told to look by itself.
+//! system reports nothing (a network folder, too many watches), the caller has to look by itself.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -18,9 +18,9 @@ use tokio::sync::Notify;
 
 /// Links of one path that are followed; the system itself follows no more.
 const MAX_LINKS: usize = 40;
-/// How often watching begins anew while folders come and go.
+/// How often watching begins again while folders come and go.
 const MAX_TRIES: usize = 4;
-/// Elsewhere the system watches whole trees: the folders far above would tell of everything on the disk.
+/// Elsewhere the system watches whole trees: the folders far above would report everything on the disk.
 const EVERY_FOLDER: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 type Handler = Box<dyn FnMut(notify::Result<Event>) + Send>;
@@ -153,7 +153,7 @@ impl FileEvents {
         }
     }
 
-    /// Watches these files from now on, and no others. Returns whether the system tells of every change; where it does not,
+    /// Watches these files from now on, and no others. Returns whether the system reports every change; where it does not,
     /// they are to be looked at again and again. May wait for the disk.
     pub(crate) fn follow(&mut self, files: &[PathBuf]) -> bool {
         for _ in 0..MAX_TRIES {
@@ -231,7 +231,7 @@ fn kind_of(error: &notify::Error) -> ErrorKind {
     }
 }
 
-/// Returns whether other machines may write into a folder, of which this system does not tell.
+/// Returns whether other machines may write into a folder, which this system does not report.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn is_remote(folder: &Path) -> bool {
     /// NFS, SMB and CIFS, FUSE (as sshfs), 9P, AFS, Coda, Ceph, Lustre, GPFS, OCFS2, GFS2, and folders of the host of a
@@ -459,7 +459,7 @@ mod tests {
         assert!(!is_woken(), "ten thousand events are one reason to look");
         assert!(events.follow(&[path.clone()]));
 
-        // Events that were lost are a reason, too, and then everything is watched anew.
+        // Events that were lost are a reason, too, and then everything is watched again.
         tell(Ok(
             Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan)
         ));

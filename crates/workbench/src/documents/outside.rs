@@ -137,7 +137,7 @@ impl Workbench {
         again
     }
 
-    /// Looks at the file of an open graph, and tells the windows what is other. Returns after what time the look is to be
+    /// Looks at the file of an open graph, and sends the windows what differs. Returns after what time the look is to be
     /// repeated without any other reason.
     pub(crate) async fn look_at_file(
         self: &Arc<Self>,

@@ -1,5 +1,5 @@
-//! When the files of open graphs are looked at: as soon as the system tells that one may be another, each second where it
-//! tells nothing, and again until what was seen stands still. Opening, showing and running a graph look by themselves.
+//! When the files of open graphs are looked at: as soon as the system reports that one may be another, each second where it
+//! reports nothing, and again until what was seen stands still. Opening, showing and running a graph look by themselves.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -11,7 +11,7 @@ use crate::Workbench;
 use crate::base::blocking;
 use crate::base::file_events::{FileEvents, MakeWatcher, of_system};
 
-/// How often files are looked at that the system does not tell about.
+/// How often files are looked at that the system does not report.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The least time between two looks: events come in thousands.
 const PAUSE: Duration = Duration::from_millis(50);

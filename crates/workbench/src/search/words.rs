@@ -99,7 +99,7 @@ impl Words {
         &self.terms
     }
 
-    /// Returns a flag for each word that tells whether the folded text has it.
+    /// Returns a flag for each word: whether the folded text has it.
     pub(super) fn present(&self, folded: &str) -> Vec<bool> {
         let is_in = |term: &String| places(folded, term).next().is_some();
         self.terms.iter().map(is_in).collect()

@@ -184,7 +184,7 @@ impl Preferences {
     }
 }
 
-/// Returns whether a path names a graph of a LangGraph program that is there, or of a server, which only a request would tell.
+/// Returns whether a path names a graph of a LangGraph program that is there, or of a server, which only a request would find out.
 fn is_program(path: &Path) -> bool {
     let named = path.to_string_lossy();
     if AgentAddress::is_named_by(&named) {

@@ -222,7 +222,7 @@ impl<'a> Differences<'a> {
 }
 
 /// Returns where each item on the right stood on the left: the item of its id, or else a message that says the same under
-/// another id, which every run makes anew.
+/// another id, which every run makes for itself.
 fn old_places(
     (left, left_ids): (&List, &[&str]),
     (right, right_ids): (&List, &[&str]),
@@ -247,7 +247,7 @@ fn old_places(
     old
 }
 
-/// Keys of messages and of their calls that are made anew in each run.
+/// Keys of messages and of their calls that each run makes for itself.
 const GENERATED: [&str; 2] = ["id", "tool_call_id"];
 
 /// Checks whether two values are messages, or calls of tools, that say the same whatever their ids are.

@@ -31,7 +31,7 @@ const SIFTED: usize = 500;
 struct ThreadFilter {
     /// One per key that a graph is known by in threads; one without an entry for every graph.
     filters: Vec<Object>,
-    /// What storage can tell.
+    /// What storage knows.
     stored: Option<ThreadStatus>,
     status: Option<RunStatus>,
     needle: String,

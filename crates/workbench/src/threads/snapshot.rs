@@ -127,7 +127,7 @@ fn counts(route: Route, foreign: bool) -> (Vec<NodeCount>, Vec<EdgeCount>) {
     (visits.collect(), taken.collect())
 }
 
-/// Steps of another program of which it is read where their tasks led; what ran next tells it of those before.
+/// Steps of another program of which it is read where their tasks led; what ran next shows it of those before.
 const MAX_LED: usize = 500;
 
 /// Returns the finished tasks of the steps before a checkpoint of another program, with the nodes that each led to.

@@ -206,7 +206,7 @@ pub struct SeenGraphView {
     pub attached: bool,
 }
 
-/// `graph.seen`: opens the graphs of the database in use, as far as its threads tell.
+/// `graph.seen`: opens the graphs of the database in use, as far as its threads show them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct LookAtMore {

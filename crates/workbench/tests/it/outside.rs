@@ -26,7 +26,7 @@ fn replace(path: &Path, text: &str) {
     fs::rename(beside, path).unwrap();
 }
 
-/// Waits until the window is told something of a graph that makes this true of it.
+/// Waits until the window gets an event of a graph that makes this true of it.
 async fn until(app: &mut App, id: &Value, is_so: impl Fn(&Value) -> bool) -> Value {
     loop {
         let of = id.as_str().unwrap();
@@ -175,7 +175,7 @@ async fn a_checkout_of_many_files_is_told_of_each_that_is_open() {
                 "whoever asks for a graph gets what its file holds"
             );
         }
-        // Each was told, by whichever look.
+        // Each was sent, by whichever look.
         let mut told = std::collections::BTreeSet::new();
         while told.len() < open.len() {
             told.insert(

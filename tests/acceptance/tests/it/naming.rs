@@ -71,7 +71,7 @@ fn first_line(attributes: &[syn::Attribute]) -> Option<(usize, String)> {
     })
 }
 
-/// Returns whether the word is a verb in the third person, as far as its shape tells.
+/// Returns whether the word is a verb in the third person, as far as its shape shows it.
 fn is_verb(word: &str) -> bool {
     let word = word.trim_end_matches(',');
     let begins = word.starts_with(|letter: char| letter.is_ascii_uppercase());

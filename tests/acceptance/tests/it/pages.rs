@@ -192,7 +192,7 @@ const RECIPES: [Recipe; 5] = [
             "redis = [",
         ],
         besides: &[
-            // The backend itself, and pages that tell of it.
+            // The backend itself, and pages about it.
             "crates/storage/src/redis",
             "crates/storage/README.md",
             "crates/storage/examples",

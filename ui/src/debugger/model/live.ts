@@ -121,7 +121,7 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
         break;
       }
       case "taskAttempt": {
-        // The next attempt says it anew.
+        // The next attempt says it again.
         const known = drafts.get(event.threadId) ?? threads.get(event.threadId);
         if (known?.text.has(event.node)) draft(event.threadId).text.delete(event.node);
         break;

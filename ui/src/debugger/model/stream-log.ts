@@ -389,7 +389,7 @@ export class StreamLog {
       case "taskAttempt": {
         const log = this.#log(event.threadId);
         const { at, node, taskId, attempt } = event;
-        // The next attempt says it anew, under the same ids.
+        // The next attempt says it again, under the same ids.
         log.remove(`text/${taskId}/`);
         log.push({ type: "attempt", at, node, taskId, attempt });
         return log;

@@ -480,7 +480,7 @@ impl Loop {
         if used > 0 {
             fields.insert("asked", used);
         }
-        // Whoever reads it later cannot tell by the times: a task that asked was there, whether it worked or not.
+        // A later reader cannot see it by the times: a task that asked was there, whether it worked or not.
         if let Some(source) = source
             && (!fields.is_empty() || source != EffectSource::Work || earlier.noted("from").is_some())
         {

@@ -201,15 +201,15 @@ fn answered(content: MessageContent) -> Json {
     }
 }
 
-/// Abilities of a model of Anthropic's, as far as its name tells.
+/// Abilities of a model of Anthropic's, as far as its name shows them.
 struct ClaudeTraits {
-    /// It is told how much to think in a word.
+    /// How much it thinks is given as a word.
     has_effort: bool,
     has_max_effort: bool,
     has_extra_effort: bool,
     /// It decides itself how much it thinks.
     is_adaptive: bool,
-    /// It thinks unless told not to.
+    /// It thinks unless that is turned off.
     thinks_by_itself: bool,
     max_tokens: u32,
 }

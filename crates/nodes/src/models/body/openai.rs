@@ -108,7 +108,7 @@ fn effort_word(effort: &ReasoningEffort) -> Option<&'static str> {
     })
 }
 
-/// Returns whether the model, GPT-5.6 or newer, keeps prompts for a price unless it is told which.
+/// Returns whether the model, GPT-5.6 or newer, keeps prompts for a price unless the request says which.
 fn caches_at_a_price(model: &str) -> bool {
     let Some(rest) = model.strip_prefix("gpt-").or_else(|| model.strip_prefix("gpt")) else {
         return false;

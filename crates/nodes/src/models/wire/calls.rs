@@ -125,7 +125,7 @@ impl Call {
             self.args = text;
             return new;
         }
-        // Both are possible: the next pieces will tell.
+        // Both are possible: the next pieces decide.
         self.so_far = can_begin_json(&text).then(|| text.clone());
         self.args = appended;
         text

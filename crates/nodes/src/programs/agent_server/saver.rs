@@ -1,6 +1,6 @@
 //! Threads of a LangGraph server as a database that is only read: what its API says of them, in the shape of our own.
 //!
-//! The API has states, and no rows: the writes of a task are told from what it says that the task wrote, asked and failed with.
+//! The API has states, and no rows: the writes of a task are made from what it says that the task wrote, asked and failed with.
 //! Which answers were given, versions of channels, and the packets of a step are not said, and are missing here.
 
 use std::collections::{BTreeMap, HashMap, HashSet};

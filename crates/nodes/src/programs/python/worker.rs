@@ -219,7 +219,7 @@ impl PythonWorker {
         Ok(())
     }
 
-    /// Waits until the interpreter has started; an error when that takes too long. Its end is told to the calls.
+    /// Waits until the interpreter has started; an error when that takes too long. The calls learn of its end.
     pub(super) async fn started(&self) -> Result<(), PythonError> {
         let mut ready = self.shared.ready.subscribe();
         let started = tokio::time::timeout(START, ready.wait_for(|ready| *ready)).await;

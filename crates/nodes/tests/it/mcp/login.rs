@@ -319,7 +319,7 @@ async fn a_token_that_has_ended_is_renewed_once_for_all() {
     asking.control(json!({"lifetime": 0})).await;
     asking.sign_in().await.unwrap();
     asking.control(json!({"lifetime": 3600})).await;
-    // Each token for a renewal is good for one.
+    // Each refresh token is good for one use.
     let runs = (0..4).map(|_| asking.run());
     for answer in futures::future::join_all(runs).await {
         assert_eq!(answer.unwrap(), "\"one note\"");
@@ -487,7 +487,7 @@ async fn authorization_servers_are_reached_within_the_grants() {
     );
     asking.control(json!({"servers": null})).await;
     asking.sign_in().await.unwrap();
-    // A renewal is no exception, nor is a run that may reach nothing.
+    // Renewing a token is no exception, nor is a run that may reach nothing.
     asking.control(json!({"revoke": ["access"]})).await;
     asking.project.environment = asking.project.environment.clone().with_grants(Grants::none());
     assert!(asking.run().await.unwrap_err().contains("AccessDenied"));
@@ -527,7 +527,7 @@ async fn a_program_that_was_registered_by_hand_is_known_by_its_name() {
     let done = tokio::spawn(waiting.finish());
     reqwest::get(back).await.unwrap();
     done.await.unwrap().unwrap();
-    // Its secret is known to the renewal, too.
+    // Its secret is known when the token is renewed, too.
     asking.control(json!({"lifetime": 3600})).await;
     assert_eq!(asking.run().await.unwrap(), "\"one note\"");
     let seen = asking.seen().await;

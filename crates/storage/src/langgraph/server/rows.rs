@@ -51,7 +51,7 @@ fn limited(limit: usize, most: i64) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX).min(most)
 }
 
-/// Returns whether a channel tells which tasks there are.
+/// Returns whether a channel shows which tasks there are.
 fn tells_tasks(channel: &str) -> bool {
     channel == PACKETS || channel.starts_with("branch:") || channel.starts_with("join:")
 }

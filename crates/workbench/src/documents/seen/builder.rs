@@ -112,7 +112,7 @@ fn ways(all: &[DrawnWay]) -> Vec<((&str, &str), Option<String>)> {
         .collect()
 }
 
-/// Returns what tells a way from the others: the key that its condition has for it, otherwise its target. The name of the
+/// Returns what distinguishes a way from the others: the key that its condition has for it, otherwise its target. The name of the
 /// condition is that of all of them.
 fn label_of(way: &DrawnWay) -> String {
     let target = match &*way.to {

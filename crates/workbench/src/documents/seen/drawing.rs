@@ -52,7 +52,7 @@ fn on_grid(place: f64) -> f64 {
 /// Lists the nodes that ran after each checkpoint, for the steps of one namespace.
 pub(super) fn following(steps: &[&ForeignStep]) -> BTreeMap<String, Vec<Name>> {
     let mut next: BTreeMap<String, Vec<Name>> = BTreeMap::new();
-    // An input or an edit begins anew: its nodes were led to by nobody.
+    // An input or an edit begins again: its nodes were led to by nobody.
     let led = |step: &&&ForeignStep| step.head.metadata.source == Source::Loop;
     for step in steps.iter().filter(led) {
         if let Some(parent) = &step.head.parent {

@@ -1,4 +1,4 @@
-//! Graphs of threads that another program makes, as far as the threads tell: drawn from the newest of them, open as documents
+//! Graphs of threads that another program makes, as far as the threads show them: drawn from the newest of them, open as documents
 //! that are only read, and drawn again when the program has stored something.
 
 mod attached;
