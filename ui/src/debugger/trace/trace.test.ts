@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { RunView } from "../../ipc/bindings/RunView";
+import type { TraceSpan } from "../../ipc/bindings/TraceSpan";
 import { axisOf } from "./axis";
 import { filtered, type TraceFilter } from "./filter";
 import { sharesOf } from "./heat";
 import { heatOf, sumByModel, sumByNode } from "./sums";
 import { criticalPath } from "./critical";
 import { marksOf, pathTo, rowsOf, type Span, type TraceNode, traceTree } from "./tree";
-import { withRunning } from "./useTrace";
+import { joinSpans, withRunning } from "./useTrace";
 
 const T0 = Date.parse("2026-01-01T00:00:00Z");
 const iso = (millis: number) => new Date(T0 + millis).toISOString();
@@ -211,6 +212,23 @@ describe("the filter", () => {
     const kept = filtered(spans, { what: "unsettled", words: "" }).map((one) => one.taskId);
     expect(kept).toEqual(["w2", "w3", "inner", "outer", "now"]);
     expect(filtered(spans, { what: "unsettled", words: "agent" })).toHaveLength(1);
+  });
+});
+
+describe("the spans that are held", () => {
+  const held = (...names: string[]) =>
+    names.map((name): TraceSpan => ({ ...span(name, "n", 0, 1), end: "done" }));
+  it("grow by what is new, and say when the oldest had to go", () => {
+    const known = { spans: held("a", "b"), leftOut: false };
+    expect(joinSpans(known, { spans: [], leftOut: false }, 3)).toEqual(known);
+    expect(joinSpans(known, { spans: [], leftOut: false }, 3).spans, "the same list").toBe(known.spans);
+    expect(joinSpans(known, { spans: held("c"), leftOut: false }, 3)).toEqual({
+      spans: held("a", "b", "c"),
+      leftOut: false,
+    });
+    const more = joinSpans(known, { spans: held("c", "d"), leftOut: false }, 3);
+    expect(more).toEqual({ spans: held("b", "c", "d"), leftOut: true });
+    expect(joinSpans(more, { spans: [], leftOut: false }, 3).leftOut, "and go on saying so").toBe(true);
   });
 });
 

@@ -12,7 +12,7 @@ import type { Span } from "./tree";
 /** While a run goes on the spans are read at most this often. */
 const REFRESH_MS = 700;
 /** Spans that are held. */
-const MOST = 20_000;
+const MAX_SPANS = 20_000;
 
 export interface Trace {
   readonly runs: readonly RunView[];
@@ -39,6 +39,19 @@ function concerns(event: AppEvent, threadId: string): boolean {
   }
 }
 
+/** Adds the spans of an answer to those that are held; where they are more than `max`, the oldest are left out, which is said. */
+export function joinSpans(
+  known: Pick<Trace, "spans" | "leftOut">,
+  answer: Pick<Trace, "spans" | "leftOut">,
+  max = MAX_SPANS,
+): Pick<Trace, "spans" | "leftOut"> {
+  const spans = answer.spans.length > 0 ? [...known.spans, ...answer.spans] : known.spans;
+  return {
+    spans: spans.length > max ? spans.slice(-max) : spans,
+    leftOut: known.leftOut || answer.leftOut || spans.length > max,
+  };
+}
+
 export function useTrace(threadId: string): Trace & { again(): void } {
   const [trace, setTrace] = useState(NONE);
   const [attempt, setAttempt] = useState(0);
@@ -58,18 +71,14 @@ export function useTrace(threadId: string): Trace & { again(): void } {
       try {
         const answer = await rpc(
           "thread.trace",
-          { threadId, limit: MOST, ...(last > 0 && { after: last }) },
+          { threadId, limit: MAX_SPANS, ...(last > 0 && { after: last }) },
           abort.signal,
         );
         const first = last === 0;
         last = answer.last;
         setTrace((known) => ({
           runs: answer.runs,
-          spans:
-            first || answer.spans.length > 0
-              ? [...(first ? [] : known.spans), ...answer.spans].slice(-MOST)
-              : known.spans,
-          leftOut: known.leftOut || answer.leftOut,
+          ...joinSpans(first ? NONE : known, answer),
           problem: null,
           loading: false,
         }));
