@@ -38,7 +38,7 @@ import { keepDraft, keptDraft } from "./drafts";
 import { AskedText, EarlierWork, Terms, QuestionText, Context } from "./AskedQuestion";
 import { extrasOf } from "./question-details";
 import { FieldSearch } from "./FieldSearch";
-import { fieldsOf, firstMissing, focusAt, folded, MAX_OPEN } from "./many-fields";
+import { fieldsOf, focusAt, folded, MAX_OPEN, problemsOf } from "./many-fields";
 import { whatIsMissing } from "./send-blockers";
 import { DraftPreview } from "./DraftPreview";
 
@@ -126,19 +126,17 @@ export function AskedForm({
   );
   // Decisions about tool calls are filled in by themselves, and sent as their asker reads them.
   const filled = useMemo(() => decisionsIn(asked.calls, draft), [asked.calls, draft]);
-  const missing = useMemo(
-    () => (open ? whatIsMissing(schema, filled, valid) : null),
-    [schema, open, filled, valid],
-  );
+  const problems = useMemo(() => (open ? problemsOf(schema, filled) : []), [schema, open, filled]);
+  const missing = open ? whatIsMissing(schema, filled, valid, problems) : null;
+  const firstProblem = problems[0]?.pointer;
   const [words, setWords] = useState("");
   const [reveal, setReveal] = useState<string | null>(null);
   const laidOut = useMemo(() => schema && folded(schema, words), [schema, words]);
   const goToMissing = () => {
-    const pointer = firstMissing(schema, filled);
-    if (pointer === null) return;
+    if (firstProblem === undefined) return;
     setWords("");
-    setReveal(pointer);
-    focusAt(form.current, pointer, () => setReveal(null));
+    setReveal(firstProblem);
+    focusAt(form.current, firstProblem, () => setReveal(null));
   };
   // The program whose database it is answers its questions.
   const onlyRead = useOnlyRead(cannotRun);
@@ -322,7 +320,7 @@ export function AskedForm({
             {missing !== null && (
               <p className="min-w-0 text-xs text-text-2" data-testid={debugIds.answerMissing}>
                 {missing}{" "}
-                {tab === "form" && firstMissing(schema, filled) !== null && (
+                {tab === "form" && firstProblem !== undefined && (
                   <button
                     type="button"
                     className="text-accent-text underline underline-offset-2"

@@ -48,19 +48,14 @@ export function folded(schema: Schema, words: string): Schema {
   return { ...schema, "x-form": { front, groups } };
 }
 
-/** What is missing or wrong, in the order of the form's fields. */
-export function problemsOf(schema: Schema, answer: unknown): SchemaError[] {
+/** What is missing or wrong in an answer, in the order of the form's fields; nothing before there is an answer. */
+export function problemsOf(schema: Schema | undefined, answer: unknown): SchemaError[] {
+  if (schema === undefined || answer === undefined) return [];
   const fields = fieldsOf(schema).map((name): [string, Schema] => [name, {}]);
   const { front, groups } = arranged(folded(schema, ""), fields);
   const order = [...front, ...groups.flatMap((group) => group.fields)].map(([name]) => escapeToken(name));
   const placeOf = ({ pointer }: SchemaError) => order.indexOf(pointer.split("/")[1] ?? "");
   return validate(schema, answer).toSorted((one, other) => placeOf(one) - placeOf(other));
-}
-
-/** Where the first thing is that is missing or wrong, as a pointer into the answer; null where nothing is. */
-export function firstMissing(schema: Schema | undefined, filled: unknown): string | null {
-  if (schema === undefined || filled === undefined) return null;
-  return problemsOf(schema, filled)[0]?.pointer ?? null;
 }
 
 /** Puts the focus into the field of a pointer, or the nearest one around it, once it is drawn; then calls `done`. */

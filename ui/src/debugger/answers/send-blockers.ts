@@ -1,14 +1,18 @@
 /** What keeps an answer from being sent. */
 import { labelAt } from "../../components/schema-form/labels";
 import type { Schema } from "../../components/schema-form/schema";
+import type { SchemaError } from "../../components/schema-form/validate";
 import { t, tn } from "../../lib/texts";
-import { problemsOf } from "./many-fields";
 
-/** Why an answer cannot be sent yet: the field that is missing or wrong first; `null` when it can. */
-export function whatIsMissing(schema: Schema | undefined, draft: unknown, valid: boolean): string | null {
+/** Why an answer cannot be sent yet, of its problems the first one; `null` when it can. */
+export function whatIsMissing(
+  schema: Schema | undefined,
+  draft: unknown,
+  valid: boolean,
+  [first, ...others]: readonly SchemaError[],
+): string | null {
   if (!valid) return t("debug.input.invalid");
   if (draft === undefined) return t("debug.answer.nothing");
-  const [first, ...others] = schema ? problemsOf(schema, draft) : [];
   if (first === undefined) return null;
   const field = labelAt(schema ?? {}, first.pointer, draft);
   const text =
