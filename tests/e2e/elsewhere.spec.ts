@@ -127,7 +127,7 @@ test("edits of two windows in one graph are joined, and asked about where both c
   await app.node("review").click();
   await elsewhere("node:first", described("node:first", "theirs"));
   await question.fill("Mine?");
-  await expect(page.getByText("Changed in another window")).toBeVisible();
+  await expect(page.getByText("Changed outside this window")).toBeVisible();
   await expect.poll(() => stored("node:first")).toEqual(described("node:first", "theirs"));
   await expect.poll(async () => JSON.stringify(await stored("node:review"))).toContain("Mine?");
   await expect(question).toHaveText("Mine?");
@@ -145,7 +145,7 @@ test("edits of two windows in one graph are joined, and asked about where both c
   // The other window saves and edits; this one is looked at again.
   await elsewhere("node:second", described("node:second", "seen at once"));
   await page.evaluate(() => window.dispatchEvent(new Event("focus")));
-  await expect(page.getByText("Changed in another window").last()).toBeVisible();
+  await expect(page.getByText("Changed outside this window").last()).toBeVisible();
 });
 
 test("a graph reverted in one window is its file in the other, and undo brings the changes back in both", async ({ app, page }) => {
@@ -167,7 +167,7 @@ test("a graph reverted in one window is its file in the other, and undo brings t
   await expect(question(page)).toHaveText("Pay?");
   await app.picture("reverted");
   await look(other);
-  await expect(other.getByText("Changed in another window")).toBeVisible();
+  await expect(other.getByText("Changed outside this window")).toBeVisible();
   await expect(question(other)).toHaveText("Pay?");
 
   await app.id("canvas").focus();

@@ -124,7 +124,7 @@ export const shell = {
   "shell.undo.undone": "“{name}” can’t be undone.",
   "shell.undo.redone": "“{name}” can’t be redone.",
   "shell.undo.changed": "Changed since: {records}",
-  "shell.elsewhere.changed": "Changed in another window",
+  "shell.elsewhere.changed": "Changed outside this window",
   "shell.elsewhere.ask": "Edited here and in another window",
   "shell.elsewhere.askText": "Choose which version to keep. Undo brings the other one back.",
   "shell.elsewhere.mine": "Keep mine",

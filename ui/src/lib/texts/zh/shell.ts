@@ -124,7 +124,7 @@ export const shell: Record<keyof typeof english, string> = {
   "shell.undo.undone": "无法撤销“{name}”。",
   "shell.undo.redone": "无法重做“{name}”。",
   "shell.undo.changed": "之后已被修改：{records}",
-  "shell.elsewhere.changed": "已在另一个窗口中修改",
+  "shell.elsewhere.changed": "已在此窗口之外修改",
   "shell.elsewhere.ask": "此处和另一个窗口都修改过",
   "shell.elsewhere.askText": "选择要保留的版本。撤销可恢复另一个版本。",
   "shell.elsewhere.mine": "保留我的",
