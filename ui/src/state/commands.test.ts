@@ -47,6 +47,44 @@ describe("commands", () => {
     expect(run).toHaveBeenCalledTimes(2);
   });
 
+  it("gives the keys of a closing palette to where the focus goes back to", () => {
+    const run = vi.fn();
+    undo.push(registerCommand({ id: "view.minimap", title: "Minimap", group: "View", run }), followFocus());
+    document.body.innerHTML = `<div data-canvas tabindex="0"></div><button id="panel"></button>
+      <div id="palette" role="dialog"><input></div><div id="list" role="listbox"><input></div>`;
+    const at = (selector: string) => document.querySelector<HTMLElement>(selector)!;
+    const pressed = (field: HTMLElement) => {
+      const key = new KeyboardEvent("keydown", { key: "m", cancelable: true, bubbles: true });
+      let taken = false;
+      document.addEventListener("keydown", (event) => (taken = dispatchKey(event)), { once: true });
+      field.dispatchEvent(key);
+      return taken;
+    };
+    const field = at("#palette input");
+    for (const [from, taken] of [
+      ["[data-canvas]", true],
+      ["#panel", false],
+    ] as const) {
+      at("#palette").removeAttribute("data-closed");
+      at(from).focus();
+      field.focus();
+      expect(pressed(field), "while it is open").toBe(false);
+      at("#palette").setAttribute("data-closed", "");
+      expect(pressed(field), from).toBe(taken);
+    }
+    // With nothing in focus before, and a list of a dialog that stays.
+    at("#palette").removeAttribute("data-closed");
+    field.blur();
+    field.focus();
+    const item = at("#list input");
+    at("#palette").setAttribute("data-closed", "");
+    expect(pressed(field)).toBe(true);
+    at("#palette").removeAttribute("data-closed");
+    item.focus();
+    at("#list").setAttribute("data-closed", "");
+    expect(pressed(item)).toBe(false);
+  });
+
   it("gives Tab to the canvas where nothing has the focus, and not where what had it was removed", () => {
     const run = vi.fn();
     undo.push(registerCommand({ id: "edit.addNode", title: "Add", group: "Edit", run }), followFocus());

@@ -104,12 +104,21 @@ const POPUP = "[role=dialog], [role=alertdialog], [role=menu], [role=listbox]";
 /** What has the focus, or had it until it was removed, beside the canvas. */
 let held: Element | null = null;
 
+/** Where the focus was before it came into a popup, and where it goes back to. */
+let opener: Element | null = null;
+
+const popupOf = (target: EventTarget | null): Element | null =>
+  target instanceof Element ? target.closest(POPUP) : null;
+
 /** Follows what has the focus: a key goes on from a place that was removed, and is not for the canvas then. */
 export function followFocus(): () => void {
-  const take = ({ target }: FocusEvent) => {
+  const take = ({ target, relatedTarget }: FocusEvent) => {
     const beside = target instanceof Element && document.querySelector("[data-canvas]") !== null;
     // A popup that is gone leads back to the canvas.
     held = beside && target.closest(`[data-canvas], ${POPUP}`) === null ? target : null;
+    const popup = popupOf(target);
+    if (popup !== null && popup !== popupOf(relatedTarget))
+      opener = relatedTarget instanceof Element ? relatedTarget : document.body;
   };
   // Where it was given up by hand, what had it is still there.
   const leave = ({ target, relatedTarget }: FocusEvent) => {
@@ -122,6 +131,7 @@ export function followFocus(): () => void {
   document.addEventListener("focusout", leave);
   return () => {
     held = null;
+    opener = null;
     document.removeEventListener("focusin", take);
     document.removeEventListener("focusout", leave);
   };
@@ -132,10 +142,15 @@ const isLost = (): boolean => held !== null && !held.isConnected;
 /** Where the key was pressed decides which shortcuts count. */
 function scopesAt(target: EventTarget | null): ReadonlySet<Scope> {
   if (!(target instanceof Element)) return new Set<Scope>(["app", "window", "selection", "canvas"]);
-  // One that is closing, and has the focus until it has gone, takes no keys any more, nor do its fields.
-  const popup = target.closest(POPUP);
-  const closing = popup !== null && popup.closest("[data-closed]") !== null;
-  if (!closing && (popup ?? target.closest(TYPING))) return new Set<Scope>(["app"]);
+  // One that is closing, and has the focus until it has gone, takes no keys any more, nor do its fields: they count where
+  // the focus goes back to.
+  if (popupOf(target)?.closest("[data-closed]"))
+    return opener?.isConnected === true ? scopesOf(opener) : new Set<Scope>(["app", "window"]);
+  return scopesOf(target);
+}
+
+function scopesOf(target: Element): ReadonlySet<Scope> {
+  if (target.closest(`${TYPING}, ${POPUP}`)) return new Set<Scope>(["app"]);
   const free = target === document.body || target.closest("[data-canvas]") !== null;
   if (free && target === document.body && isLost()) return new Set<Scope>(["app", "window", "selection"]);
   if (free) return new Set<Scope>(["app", "window", "selection", "canvas"]);
