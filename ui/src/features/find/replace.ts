@@ -7,11 +7,12 @@ import { edit, editElsewhere } from "../../document/edit";
 import { flush } from "../../document/open-graph";
 import { useDocumentState } from "../../document/store";
 import type { MatchPlace } from "../../ipc/bindings/MatchPlace";
+import type { Problem } from "../../ipc/bindings/Problem";
 import type { ReplaceIn } from "../../ipc/bindings/ReplaceIn";
 import { rpc, RpcProblem } from "../../ipc/client";
 import { listed } from "../../lib/intl";
 import { splitPath } from "../../lib/path";
-import { t, tn } from "../../lib/texts";
+import { problemText, t, tn } from "../../lib/texts";
 import { withJob } from "../../state/jobs";
 import { showProblem, showToast } from "../../state/toasts";
 import type { Hit } from "./rows";
@@ -83,7 +84,7 @@ export async function replace(hits: readonly Hit[]): Promise<void> {
 function say(
   matches: number,
   written: readonly string[],
-  skipped: readonly { readonly name: string; readonly problem: { readonly message: string } }[],
+  skipped: readonly { readonly name: string; readonly problem: Problem }[],
   some: boolean,
 ): void {
   const detail = [
@@ -91,7 +92,7 @@ function say(
     ...(skipped.length > 0
       ? [
           t("find.replaced.skipped", { files: brief(skipped.map(({ name }) => name)) }),
-          skipped[0]?.problem.message ?? "",
+          skipped[0] ? problemText(skipped[0].problem).message : "",
         ]
       : []),
   ].join(" ");

@@ -11,7 +11,7 @@ import { isObject } from "../../debugger/parts/diff";
 import { answerAll } from "../../debugger/run/answering";
 import type { Question } from "../../ipc/bindings/Question";
 import { debugIds } from "../../lib/testIds";
-import { t, tn } from "../../lib/texts";
+import { problemText, t, tn } from "../../lib/texts";
 import { commonCalls, differing, valueOf } from "./desk";
 
 const ROW = 28;
@@ -145,7 +145,8 @@ function Table({
           const question = questions[item.index];
           if (!question) return null;
           const key = questionKey(question);
-          const refusal = refusals.get(key)?.message ?? question.returned?.problem.message;
+          const told = refusals.get(key) ?? question.returned?.problem;
+          const refusal = told && problemText(told).message;
           return (
             <div
               key={key}

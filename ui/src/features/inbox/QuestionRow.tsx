@@ -6,7 +6,7 @@ import { headline } from "../../debugger/answers/asked-effect";
 import { questionKey, useInbox } from "../../debugger/model/inbox";
 import { fullTime, since } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
-import { t, tn } from "../../lib/texts";
+import { problemText, t, tn } from "../../lib/texts";
 import type { DeskRow } from "./desk";
 import { handedText } from "./handed";
 
@@ -38,7 +38,7 @@ export const QuestionRow = memo(function QuestionRow({
   const key = questionKey(question);
   const refusal =
     useInbox((inbox) => inbox.refusals.get(key))?.message ??
-    question.returned?.problem.message ??
+    (question.returned && problemText(question.returned.problem).message) ??
     question.refused;
   return (
     <div

@@ -13,7 +13,7 @@ import type { RunPeriod } from "../../ipc/bindings/RunPeriod";
 import { rpc } from "../../ipc/client";
 import { count, duration, fullTime, momentText } from "../../lib/intl";
 import { overviewIds } from "../../lib/testIds";
-import { t } from "../../lib/texts";
+import { problemText, t } from "../../lib/texts";
 import { costText, groupText, statusOf } from "./figures";
 import { useOverview } from "./state";
 
@@ -154,7 +154,10 @@ export function RunLines({ period, group }: { period: RunPeriod; group: RunGroup
                   >
                     <span className="flex min-w-0 items-center gap-1.5">
                       <StatusMark status={statusOf(line)} size={13} />
-                      <span className="min-w-0" title={line.run.problem?.message}>
+                      <span
+                        className="min-w-0"
+                        title={line.run.problem && problemText(line.run.problem).message}
+                      >
                         <span className="block truncate font-medium">{line.title}</span>
                         <span className="block truncate text-2xs text-text-3">
                           {line.graphName || t("overview.graph.unknown")}
