@@ -13,7 +13,7 @@ use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use superstep::{StreamMode, Value};
 use superstep_nodes::Access;
 use superstep_storage::Backend;
@@ -991,16 +991,63 @@ fn json(argument: &str) -> Result<Value, String> {
     })
 }
 
+/// Reads the arguments of this program, with the lines of each help as wide as the terminal.
+pub(crate) fn read_command_line() -> Result<Cli, clap::Error> {
+    let mut command = with_flowing_help(Cli::command());
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// Joins the lines of prose in the long help of a command and of all below it: clap wraps them for the terminal, and would
+/// also keep the line breaks that they have in the source.
+fn with_flowing_help(command: clap::Command) -> clap::Command {
+    let help = command.get_after_long_help().map(|help| flow(&help.to_string()));
+    let command = match help {
+        Some(help) => command.after_long_help(help),
+        None => command,
+    };
+    command.mut_subcommands(with_flowing_help)
+}
+
+/// Joins lines that follow each other. Indented lines (examples, tables) and empty ones keep their line breaks.
+fn flow(help: &str) -> String {
+    let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+    let mut flowing = String::with_capacity(help.len());
+    let mut before = "";
+    for (place, line) in help.lines().enumerate() {
+        if place > 0 {
+            flowing.push(if is_prose(before) && is_prose(line) {
+                ' '
+            } else {
+                '\n'
+            });
+        }
+        flowing.push_str(line);
+        before = line;
+    }
+    flowing
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn prose_of_a_help_flows_and_examples_keep_their_lines() {
+        assert_eq!(
+            flow("One line\nand its rest.\n\nExamples:\n  first\n  second"),
+            "One line and its rest.\n\nExamples:\n  first\n  second"
+        );
+        let mut command = with_flowing_help(Cli::command());
+        let preview = command.find_subcommand_mut("preview").unwrap();
+        let help = preview.render_long_help().to_string();
+        assert!(!help.contains("Nodes whose\n"), "{help}");
     }
 
     #[test]

@@ -21,12 +21,11 @@ mod report;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use superstep_telemetry::{Options, Telemetry};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use args::{Cli, Command};
+use args::Command;
 use fault::Fault;
 
 /// Gives memory back after a load, which the allocator of glibc keeps in an arena for each thread.
@@ -40,7 +39,7 @@ const SIGXFSZ: i32 = 25;
 fn main() -> ExitCode {
     superstep_workbench::serve_if_asked();
     superstep_workbench::keep_memory_private();
-    let cli = match Cli::try_parse() {
+    let cli = match args::read_command_line() {
         Ok(cli) => cli,
         Err(error) => return refused(&error),
     };
