@@ -100,12 +100,13 @@ impl From<RunError> for Fault {
 
 /// Codes of the problems that are the command line's: it names what is not there, or says what does not fit. With every
 /// other one the command failed.
-const OF_THE_COMMAND_LINE: [&str; 18] = [
+const OF_THE_COMMAND_LINE: [&str; 19] = [
     "already-answered",
     "ambiguous-resume",
     "conflict",
     "does-not-fit",
     "empty-input",
+    "evaluation-invalid",
     "graph-changed",
     "graph-needed",
     "invalid-breakpoint",

@@ -100,6 +100,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Run(args) => commands::run::run(args).await,
         Command::Resume(args) => commands::resume::resume(args).await,
         Command::Test(args) => commands::test::test(args).await,
+        Command::Evaluate(args) => commands::evaluate::evaluate(args).await,
         Command::Attach(args) => commands::attach::attach(args).await,
         Command::Threads(args) => commands::threads::threads(args).await,
         Command::State(args) => commands::state::state(&args).await,

@@ -8,6 +8,7 @@ mod access;
 mod arranging;
 mod base;
 mod documents;
+pub mod evaluations;
 mod events;
 mod graph_tests;
 mod inbox;

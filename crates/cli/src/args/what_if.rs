@@ -9,7 +9,7 @@ use superstep_workbench::wire::{RunModels, WhatIfLimit};
 use super::{Db, Models, RunContext};
 
 /// Parses limits such as `seconds=60,tokens=20000,cost=0.5`.
-fn limit(text: &str) -> Result<WhatIfLimit, String> {
+pub(super) fn limit(text: &str) -> Result<WhatIfLimit, String> {
     let mut limit = WhatIfLimit::default();
     for part in text.split(',') {
         let wrong = || format!("{part:?} is no limit: write seconds=60, tokens=20000 or cost=0.5");

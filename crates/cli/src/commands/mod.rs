@@ -6,6 +6,7 @@ pub(crate) mod attach_server;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod effects;
+pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod export;
 mod hot_edit;

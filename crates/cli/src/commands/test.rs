@@ -142,7 +142,7 @@ fn accept(
     Ok(true)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Fault> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Fault> {
     let cannot = |error| Fault::failed(format!("{} cannot be written: {error}.", path.display()));
     let mut staged = Staged::begin(path).map_err(cannot)?;
     staged.file.write_all(text.as_bytes()).map_err(cannot)?;
@@ -311,7 +311,7 @@ fn found(args: &TestArgs) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, Fault> {
         }
         let mut graphs = BTreeSet::new();
         match path.is_dir() {
-            true => graphs_in(path, 0, &mut graphs)?,
+            true => graphs_in(path, testing::FOLDER, &mut graphs)?,
             false => drop(graphs.insert(path.clone())),
         }
         for graph in graphs {
@@ -341,17 +341,26 @@ fn found(args: &TestArgs) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, Fault> {
     Ok(all)
 }
 
-fn unlisted(place: &Path, error: &std::io::Error) -> Fault {
+pub(crate) fn unlisted(place: &Path, error: &std::io::Error) -> Fault {
     Fault::usage(format!(
         "{} cannot be listed: {error}. Check that you may read it.",
         place.display()
     ))
 }
 
-/// Finds the `graph.json` of folders that have tests.
-fn graphs_in(folder: &Path, depth: usize, graphs: &mut BTreeSet<PathBuf>) -> Result<(), Fault> {
+/// Finds the `graph.json` of a folder, and those of folders within it that have a folder of this name beside them.
+pub(crate) fn graphs_in(folder: &Path, beside: &str, graphs: &mut BTreeSet<PathBuf>) -> Result<(), Fault> {
+    collect_graphs(folder, beside, 0, graphs)
+}
+
+fn collect_graphs(
+    folder: &Path,
+    beside: &str,
+    depth: usize,
+    graphs: &mut BTreeSet<PathBuf>,
+) -> Result<(), Fault> {
     let graph = folder.join("graph.json");
-    if graph.is_file() && (depth == 0 || folder.join(testing::FOLDER).is_dir()) {
+    if graph.is_file() && (depth == 0 || folder.join(beside).is_dir()) {
         graphs.insert(graph);
     }
     if depth == MAX_DEPTH {
@@ -364,7 +373,7 @@ fn graphs_in(folder: &Path, depth: usize, graphs: &mut BTreeSet<PathBuf>) -> Res
             name.to_string_lossy().starts_with('.') || name == "node_modules" || name == "target";
         // Links are not followed: they may lead round.
         if !is_left_out && entry.file_type()?.is_dir() {
-            graphs_in(&entry.path(), depth + 1, graphs)?;
+            collect_graphs(&entry.path(), beside, depth + 1, graphs)?;
         }
     }
     Ok(())

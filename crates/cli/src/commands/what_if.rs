@@ -32,11 +32,12 @@ const MAX_NAME: usize = 36;
 const MAX_SHOWN: usize = 100;
 
 /// Graphs of the thread's file and of what rows make of it.
-struct Graphs {
-    registry: Registry,
-    file: GraphFile,
-    store: Arc<Store>,
-    trust: bool,
+pub(crate) struct Graphs {
+    pub(crate) registry: Registry,
+    pub(crate) file: GraphFile,
+    /// Where threads are kept; rows that nobody else sees have none.
+    pub(crate) store: Option<Arc<Store>>,
+    pub(crate) trust: bool,
 }
 
 impl WhatIfHost for Graphs {
@@ -47,8 +48,13 @@ impl WhatIfHost for Graphs {
             .map_err(|fault| Problem::new("not-allowed", fault.message()))?;
         let environment = file.environment().with_grants(grants);
         let built = self.registry.build(document, &environment).map_err(cannot_run)?;
-        let graph = built.graph.with_checkpointer(self.store.saver.clone());
-        Ok((graph.with_store(self.store.memory.clone()), file.version()))
+        let graph = match &self.store {
+            Some(store) => (built.graph)
+                .with_checkpointer(store.saver.clone())
+                .with_store(store.memory.clone()),
+            None => built.graph,
+        };
+        Ok((graph, file.version()))
     }
 
     fn exchanges(&self, task: &str) -> Vec<Exchange> {
@@ -84,17 +90,19 @@ fn text(path: &Path) -> Result<String, Fault> {
     files::read_text(path, MAX_TABLE).map_err(unreadable)
 }
 
+/// Returns a limit of a file with what the command line says of it.
+pub(crate) fn limited(own: WhatIfLimit, given: Option<WhatIfLimit>) -> WhatIfLimit {
+    let Some(given) = given else { return own };
+    WhatIfLimit {
+        seconds: given.seconds.or(own.seconds),
+        tokens: given.tokens.or(own.tokens),
+        cost: given.cost.or(own.cost),
+    }
+}
+
 /// Reads the grid from the file; options of the command line override it.
 fn grid(args: &WhatIfArgs) -> Result<WhatIfGrid, Fault> {
     let mut grid = what_if::read(&text(&args.file)?)?;
-    let limited = |own: WhatIfLimit, given: Option<WhatIfLimit>| match given {
-        Some(given) => WhatIfLimit {
-            seconds: given.seconds.or(own.seconds),
-            tokens: given.tokens.or(own.tokens),
-            cost: given.cost.or(own.cost),
-        },
-        None => own,
-    };
     grid.limit = limited(grid.limit, args.limit);
     grid.total = limited(grid.total, args.total);
     grid.repeat = args.repeat.map(Into::into).or(grid.repeat);
@@ -149,7 +157,7 @@ pub(crate) async fn what_if(args: WhatIfArgs) -> Result<(), Fault> {
         host: Arc::new(Graphs {
             registry,
             file,
-            store: store.clone(),
+            store: Some(store.clone()),
             trust: args.trust,
         }),
     };

@@ -9,6 +9,7 @@ pub(crate) mod jobs;
 pub(crate) mod logging;
 pub(crate) mod notes;
 pub(crate) mod problem;
+pub(crate) mod table;
 pub(crate) mod values;
 
 use crate::wire::Problem;

@@ -66,6 +66,11 @@ fn slug(text: &str) -> String {
 }
 
 impl ThreadTest {
+    /// Returns the test.
+    pub fn test(&self) -> &GraphTest {
+        &self.test
+    }
+
     /// Returns the name that was given, or else one that no test of the graph has.
     ///
     /// # Errors

@@ -1,11 +1,9 @@
 //! What people answered: who, when, at which checkpoint, and what they noted. It is kept with its thread.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::Workbench;
-use crate::base::blocking;
-use crate::base::files;
+use crate::base::{blocking, files, table};
 use crate::ledger::{AnswerRow, PastAnswer};
 use crate::threads::listing::page_size;
 use crate::wire::{
@@ -97,7 +95,7 @@ impl Workbench {
     }
 }
 
-/// Writes a line of a table: who reads it in a spreadsheet must not run what a question says as a formula.
+/// Writes a line of the table of answers.
 fn write_line(csv: &mut String, one: &PastAnswer) {
     let PastAnswer {
         row,
@@ -123,16 +121,7 @@ fn write_line(csv: &mut String, one: &PastAnswer) {
         &answer,
         row.note.as_deref().unwrap_or_default(),
     ];
-    for (at, cell) in cells.into_iter().enumerate() {
-        let comma = if at == 0 { "" } else { "," };
-        let guard = if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-            "'"
-        } else {
-            ""
-        };
-        let _ = write!(csv, "{comma}\"{guard}{}\"", cell.replace('"', "\"\""));
-    }
-    csv.push_str("\r\n");
+    table::write_cells(csv, cells);
 }
 
 impl From<PastAnswer> for AnswerView {

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::plan::{self, Planned, WhatIfHost};
 use super::row::{RowRun, RunOutcome, costs};
-use super::score::{self, Graded, judge};
+use super::score::{self, Compared, Graded, judge};
 use crate::base::{blocking, files, values};
 use crate::ledger::Ledger;
 use crate::session::{self, Origin};
@@ -38,16 +38,16 @@ const MAX_HEADS: usize = 50_000;
 
 /// Tokens and cost that were used.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Spent {
-    pub(super) tokens: u64,
+pub(crate) struct Spent {
+    pub(crate) tokens: u64,
     /// By currency.
-    pub(super) cost: BTreeMap<String, f64>,
+    pub(crate) cost: BTreeMap<String, f64>,
     /// A model has no price.
-    pub(super) unpriced: bool,
+    pub(crate) unpriced: bool,
 }
 
 impl Spent {
-    pub(super) fn exchange(&mut self, exchange: &ExchangeView) {
+    pub(crate) fn exchange(&mut self, exchange: &ExchangeView) {
         if let Some(tokens) = &exchange.tokens {
             self.tokens += tokens.input + tokens.output;
         }
@@ -57,7 +57,7 @@ impl Spent {
         }
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.tokens += other.tokens;
         for (currency, amount) in &other.cost {
             *self.cost.entry(currency.clone()).or_default() += amount;
@@ -66,7 +66,7 @@ impl Spent {
     }
 
     /// Returns which part of the limit is used up.
-    pub(super) fn beyond(&self, limit: &WhatIfLimit) -> Option<&'static str> {
+    pub(crate) fn beyond(&self, limit: &WhatIfLimit) -> Option<&'static str> {
         let cost = self.cost.values().copied().fold(0.0, f64::max);
         if limit.tokens.is_some_and(|most| self.tokens > most) {
             return Some("tokens");
@@ -405,7 +405,11 @@ impl Bench {
             if let (Some(scorer), WhatIfStatus::Done) = (&self.grid.scorer, came.status) {
                 let graded_run = Graded {
                     state,
-                    base: &self.base_state,
+                    compared: Compared {
+                        name: "base",
+                        title: "Result before the change, to compare with",
+                        value: &self.base_state,
+                    },
                     run: self.described(row, &came),
                 };
                 graded = score::score(&self.host, &self.models, scorer, graded_run).await;

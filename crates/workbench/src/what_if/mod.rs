@@ -1,10 +1,10 @@
 //! What-if grids: what would have come of a thread if a value, an input, a setting, a model or the graph had been different.
 //! The runner (`bench`, `row`, `plan`, `score`) knows no workbench; the commands here run it in the background.
 
-mod bench;
-mod plan;
+pub(crate) mod bench;
+pub(crate) mod plan;
 mod row;
-mod score;
+pub(crate) mod score;
 
 use std::collections::HashMap;
 use std::sync::Arc;

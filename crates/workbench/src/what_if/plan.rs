@@ -286,7 +286,7 @@ fn given(document: &Document, row: &WhatIfRow) -> Result<RowInput, Problem> {
 }
 
 /// Builds the document that a row runs.
-pub(super) fn changed(document: &Document, row: &WhatIfRow) -> Result<Document, Problem> {
+pub(crate) fn changed(document: &Document, row: &WhatIfRow) -> Result<Document, Problem> {
     if row.graph.is_none() && row.settings.is_none() && row.model.is_none() {
         return Ok(document.clone());
     }

@@ -17,9 +17,9 @@ const MAX_SHOWN: usize = 24_000;
 
 /// Score that a scorer gave, and its reason.
 #[derive(Debug, Default)]
-pub(super) struct Score {
-    pub(super) score: Option<Json>,
-    pub(super) note: Option<String>,
+pub(crate) struct Score {
+    pub(crate) score: Option<Json>,
+    pub(crate) note: Option<String>,
 }
 
 impl Score {
@@ -32,14 +32,23 @@ impl Score {
 }
 
 /// Values that are graded.
-pub(super) struct Graded<'a> {
-    pub(super) state: &'a Value,
-    pub(super) base: &'a Value,
-    pub(super) run: Value,
+pub(crate) struct Graded<'a> {
+    pub(crate) state: &'a Value,
+    pub(crate) compared: Compared<'a>,
+    pub(crate) run: Value,
+}
+
+/// Something that a result is compared with.
+pub(crate) struct Compared<'a> {
+    /// Its variable in an expression.
+    pub(crate) name: &'static str,
+    /// What a model is told that it is.
+    pub(crate) title: &'static str,
+    pub(crate) value: &'a Value,
 }
 
 /// Grades a result.
-pub(super) async fn score(
+pub(crate) async fn score(
     host: &Arc<dyn WhatIfHost>,
     models: &RunModels,
     scorer: &WhatIfScorer,
@@ -57,7 +66,7 @@ pub(super) async fn score(
 
 fn by_expression(expression: &str, graded: &Graded<'_>) -> Score {
     let scope = Scope::new(graded.state)
-        .with("base", graded.base.clone())
+        .with(graded.compared.name, graded.compared.value.clone())
         .with("run", graded.run.clone());
     let value = Expression::compile(expression, "the scorer").and_then(|compiled| compiled.eval(&scope));
     match value {
@@ -74,20 +83,21 @@ fn by_expression(expression: &str, graded: &Graded<'_>) -> Score {
 }
 
 /// Builds the graph that asks the model.
-pub(super) fn judge(model: &str) -> Document {
+pub(crate) fn judge(model: &str) -> Document {
     let file = json!({
         "format": "superstep/1",
         "name": "Score",
         "state": {
             "rubric": {"type": "string"},
             "result": {"type": "string"},
+            "title": {"type": "string"},
             "base": {"type": "string"},
             "score": {"type": "object"}
         },
         "nodes": {"judge": {"kind": "model", "config": {
             "model": model,
             "system": "You grade the result of a program by a rubric. Answer with a score from 0 to 10, 10 for the best, and a reason of one sentence.",
-            "prompt": "Rubric:\n{{ state.rubric }}\n\nResult (JSON):\n{{ state.result }}\n\nResult before the change, to compare with (JSON):\n{{ state.base }}",
+            "prompt": "Rubric:\n{{ state.rubric }}\n\nResult (JSON):\n{{ state.result }}\n\n{{ state.title }} (JSON):\n{{ state.base }}",
             "into": "score",
             "output": {
                 "type": "object",
@@ -116,7 +126,8 @@ async fn by_model(
     let input: Object = [
         ("rubric", Value::from(rubric)),
         ("result", text(graded.state).into()),
-        ("base", text(graded.base).into()),
+        ("title", graded.compared.title.into()),
+        ("base", text(graded.compared.value).into()),
     ]
     .into_iter()
     .collect();

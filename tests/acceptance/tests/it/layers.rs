@@ -69,6 +69,7 @@ const WORKBENCH: Layout = Layout {
         "inbox",
         "what_if",
         "graph_tests",
+        "evaluations",
         "maintenance",
     ],
     root: &["Workbench", "Options"],
