@@ -1,6 +1,6 @@
 //! `superstep evaluate`: the rows of a data set through variants of a graph, what came of each, and how many pass.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +37,16 @@ struct Evaluated {
     evaluation: PathBuf,
     graph: PathBuf,
     variants: Vec<VariantSummary>,
+    /// What judging models used; it is in no row.
+    judging: Judging,
     rows: Vec<RowResult>,
+}
+
+/// Tokens, and cost by currency.
+#[derive(Debug, Serialize)]
+struct Judging {
+    tokens: u64,
+    cost: BTreeMap<String, f64>,
 }
 
 /// An evaluation, and its graph.
@@ -161,10 +170,12 @@ async fn run(
     if !stop.is_cancelled() && args.filter.is_none() {
         kept.keep_run(&EvaluationRun::now(variants.clone()));
     }
+    let (tokens, cost) = evaluator.judging();
     let evaluated = Evaluated {
         evaluation: path.clone(),
         graph: one.graph.clone(),
         variants,
+        judging: Judging { tokens, cost },
         rows,
     };
     Ok((evaluated, at_least))
@@ -177,11 +188,6 @@ const COUNTS: [&str; 10] = [
 /// Returns the cells of [`COUNTS`].
 fn counts(one: &VariantSummary) -> Vec<String> {
     let percent = |part: f64| format!("{:.0} %", part * 100.0);
-    let cost: Vec<String> = one
-        .cost
-        .iter()
-        .map(|(currency, amount)| format!("{amount:.4} {currency}"))
-        .collect();
     let (rate, interval) = match one.rate {
         Some([rate, low, high]) => (percent(rate), format!("{:.0} to {}", low * 100.0, percent(high))),
         None => Default::default(),
@@ -195,9 +201,17 @@ fn counts(one: &VariantSummary) -> Vec<String> {
         one.failed.to_string(),
         one.cut.to_string(),
         one.tokens.to_string(),
-        cost.join("+"),
+        amounts(&one.cost),
         format!("{:.2} s", f64::from(one.median_millis) / 1000.0),
     ]
+}
+
+fn amounts(cost: &BTreeMap<String, f64>) -> String {
+    let amounts: Vec<String> = cost
+        .iter()
+        .map(|(currency, amount)| format!("{amount:.4} {currency}"))
+        .collect();
+    amounts.join("+")
 }
 
 fn report(evaluated: &Evaluated) -> Result<(), Fault> {
@@ -243,6 +257,13 @@ fn report(evaluated: &Evaluated) -> Result<(), Fault> {
                 shown.join(", ")
             ))?;
         }
+    }
+    let Judging { tokens, cost } = &evaluated.judging;
+    if *tokens > 0 {
+        out::note(&format!(
+            "The models that judge used {tokens} tokens. {}",
+            amounts(cost)
+        ));
     }
     let reused = variants.iter().map(|one| u64::from(one.reused)).sum();
     if reused > 0 {

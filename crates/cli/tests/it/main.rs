@@ -14,6 +14,7 @@ mod diff;
 mod effects;
 #[cfg(unix)]
 mod elsewhere;
+mod evaluate;
 mod explain;
 #[cfg(unix)]
 mod handover;

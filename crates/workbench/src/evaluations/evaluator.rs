@@ -23,7 +23,7 @@ use crate::what_if::WhatIfHost;
 use crate::what_if::bench::Spent;
 use crate::what_if::plan::changed;
 use crate::what_if::score::{self, Compared, Graded, judge};
-use crate::wire::{Json, Problem, RunModels};
+use crate::wire::{Json, ModelRecording, Problem, RunModels};
 
 /// Seconds of a row when nobody says how many.
 const SECONDS: f64 = 300.0;
@@ -74,6 +74,7 @@ pub struct Evaluator {
     models: RunModels,
     again: bool,
     spent: Mutex<Spent>,
+    judging: Mutex<Spent>,
     over: CancellationToken,
 }
 
@@ -152,6 +153,7 @@ impl Evaluator {
             models,
             again,
             spent: Mutex::default(),
+            judging: Mutex::default(),
             over: CancellationToken::new(),
         })
     }
@@ -222,7 +224,9 @@ impl Evaluator {
             self.file.limit
         ]));
         let key = hash(&json!([case, variant.version, variant.models, place.repeat]));
-        if let Some(known) = kept.find(&key).filter(|_| !self.again) {
+        // What is replayed costs nothing, and who answers is not part of the key.
+        let is_replayed = variant.models.recording == Some(ModelRecording::Replay);
+        if let Some(known) = kept.find(&key).filter(|_| !self.again && !is_replayed) {
             return RowResult {
                 row: *number,
                 name: row.name.clone(),
@@ -292,13 +296,7 @@ impl Evaluator {
         result.cost.clone_from(&spent.cost);
         result.unpriced = spent.unpriced;
         let beyond = spent.beyond(&self.file.limit);
-        {
-            let mut all = self.spent.lock();
-            all.add(&spent);
-            if all.beyond(&self.file.total).is_some() {
-                self.over.cancel();
-            }
-        }
+        self.spend(&spent);
         let outcome = &played.outcome;
         let values = outcome.values.clone().unwrap_or_default();
         result.status = outcome.status.clone().unwrap_or_default();
@@ -325,6 +323,21 @@ impl Evaluator {
             .await;
         let said: Vec<bool> = result.scores.values().filter_map(|score| score.passed).collect();
         result.passed = (!said.is_empty()).then(|| said.iter().all(|passed| *passed));
+    }
+
+    /// Counts what a run or a judging model used.
+    fn spend(&self, more: &Spent) {
+        let mut all = self.spent.lock();
+        all.add(more);
+        if all.beyond(&self.file.total).is_some() {
+            self.over.cancel();
+        }
+    }
+
+    /// Returns what judging models used: tokens, and cost by currency.
+    pub fn judging(&self) -> (u64, BTreeMap<String, f64>) {
+        let judging = self.judging.lock();
+        (judging.tokens, judging.cost.clone())
     }
 
     async fn scores(
@@ -371,6 +384,8 @@ impl Evaluator {
                         run: Value::from(of_run.clone()),
                     };
                     let score = score::score(&self.host, &self.models, &scorer.graded(), graded).await;
+                    self.spend(&score.spent);
+                    self.judging.lock().add(&score.spent);
                     Some(RowScore {
                         passed: passes(scorer, score.score.as_ref()),
                         value: score.score,

@@ -413,6 +413,7 @@ impl Bench {
                     run: self.described(row, &came),
                 };
                 graded = score::score(&self.host, &self.models, scorer, graded_run).await;
+                self.spend(&graded.spent);
             }
         }
         self.change(place, |result| {

@@ -4,12 +4,15 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use superstep::stream::Payload;
 use superstep::value::Object;
-use superstep::{Input, MemorySaver, RunConfig, Value};
+use superstep::{Input, MemorySaver, RunConfig, StreamMode, Value};
 use superstep_document::Document;
 use superstep_nodes::expression::{Expression, Scope};
 
+use super::bench::Spent;
 use super::plan::WhatIfHost;
+use crate::runs::exchanges;
 use crate::wire::{Json, Problem, RunModels, WhatIfScorer};
 
 /// Characters of a state that a model is shown.
@@ -20,13 +23,15 @@ const MAX_SHOWN: usize = 24_000;
 pub(crate) struct Score {
     pub(crate) score: Option<Json>,
     pub(crate) note: Option<String>,
+    /// What the model that graded used.
+    pub(crate) spent: Spent,
 }
 
 impl Score {
     fn nothing(problem: impl Into<String>) -> Self {
         Self {
-            score: None,
             note: Some(problem.into()),
+            ..Self::default()
         }
     }
 }
@@ -56,10 +61,14 @@ pub(crate) async fn score(
 ) -> Score {
     match (&scorer.expression, &scorer.model, &scorer.rubric) {
         (Some(expression), _, _) => by_expression(expression, &graded),
-        (None, Some(model), Some(rubric)) => match by_model(host, models, model, rubric, &graded).await {
-            Ok(score) => score,
-            Err(problem) => Score::nothing(problem.message),
-        },
+        (None, Some(model), Some(rubric)) => {
+            let mut spent = Spent::default();
+            let score = by_model(host, models, (model, rubric), &graded, &mut spent).await;
+            Score {
+                spent,
+                ..score.unwrap_or_else(|problem| Score::nothing(problem.message))
+            }
+        }
         _ => Score::default(),
     }
 }
@@ -72,7 +81,7 @@ fn by_expression(expression: &str, graded: &Graded<'_>) -> Score {
     match value {
         Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::String(_))) => Score {
             score: Some(value.into()),
-            note: None,
+            ..Score::default()
         },
         Ok(value) => Score::nothing(format!(
             "The scorer gave {}; a score is a number, true or false, or text.",
@@ -113,12 +122,12 @@ pub(crate) fn judge(model: &str) -> Document {
 async fn by_model(
     host: &Arc<dyn WhatIfHost>,
     models: &RunModels,
-    model: &str,
-    rubric: &str,
+    (model, rubric): (&str, &str),
     graded: &Graded<'_>,
+    spent: &mut Spent,
 ) -> Result<Score, Problem> {
-    let (host, models, document) = (host.clone(), models.clone(), judge(model));
-    let (graph, _) = crate::base::blocking(move || host.graph(&document, &models)).await??;
+    let (builder, models, document) = (host.clone(), models.clone(), judge(model));
+    let (graph, _) = crate::base::blocking(move || builder.graph(&document, &models)).await??;
     let text = |value: &Value| -> String {
         let text = serde_json::to_string(value).unwrap_or_default();
         text.chars().take(MAX_SHOWN).collect()
@@ -132,8 +141,15 @@ async fn by_model(
     .into_iter()
     .collect();
     let graph = graph.with_checkpointer(Arc::new(MemorySaver::new()));
-    let ended = graph.stream(Input::Value(input.into()), RunConfig::on("score"));
-    let result = ended.finish().await?;
+    let config = RunConfig::on("score").modes([StreamMode::Tasks]);
+    let mut run = graph.stream(Input::Value(input.into()), config);
+    while let Some(event) = run.next().await {
+        if let Payload::TaskEnd(end) = event.payload {
+            let asked = host.exchanges(&end.id.to_string()).into_iter();
+            asked.for_each(|exchange| spent.exchange(&exchanges::view(exchange)));
+        }
+    }
+    let result = run.finish().await?;
     let score = result.value.get("score");
     Ok(match score.and_then(|score| score.get("score")) {
         Some(value) => Score {
@@ -142,6 +158,7 @@ async fn by_model(
                 .and_then(|score| score.get("reason"))
                 .and_then(Value::as_str)
                 .map(str::to_owned),
+            ..Score::default()
         },
         None => Score::nothing("The model gave no score."),
     })
