@@ -3,7 +3,6 @@
 pub(crate) mod attach;
 pub(crate) mod diff;
 pub(crate) mod effects;
-pub(crate) mod evaluate;
 pub(crate) mod mcp;
 pub(crate) mod search;
 pub(crate) mod store;
@@ -90,7 +89,7 @@ pub(crate) enum Command {
     /// Run the tests beside graphs.
     Test(TestArgs),
     /// Run the rows of a data set through variants of a graph, score what comes, and count.
-    Evaluate(evaluate::EvaluateArgs),
+    Evaluate(what_if::EvaluateArgs),
     /// Draw and run the graph of a LangGraph program in Python.
     Attach(attach::AttachArgs),
     /// List threads; show, copy, export, import, prune, measure and check them.

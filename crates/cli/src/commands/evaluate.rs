@@ -15,7 +15,7 @@ use superstep_workbench::evaluations::{
 use superstep_workbench::{TestedThread, test_of_thread};
 use tokio_util::sync::CancellationToken;
 
-use crate::args::evaluate::EvaluateArgs;
+use crate::args::what_if::EvaluateArgs;
 use crate::commands::run::runnable;
 use crate::commands::state::open;
 use crate::commands::test::{graphs_in, unlisted, write};
@@ -221,7 +221,7 @@ fn report(evaluated: &Evaluated) -> Result<(), Fault> {
     out::table(&COUNTS, &cells)?;
     let bad: Vec<&RowResult> = rows
         .iter()
-        .filter(|row| row.passed == Some(false) || matches!(row.status.as_str(), "limit" | "stopped"))
+        .filter(|row| row.passed == Some(false) || row.status == "limit")
         .collect();
     for row in bad.iter().take(MAX_LISTED) {
         let repeat = if row.repeat > 1 {
@@ -265,6 +265,13 @@ fn report(evaluated: &Evaluated) -> Result<(), Fault> {
             amounts(cost)
         ));
     }
+    let stopped = rows.iter().filter(|row| row.status == "stopped").count();
+    if stopped > 0 {
+        out::note(&format!(
+            "{} did not come to an end. The same command goes on with them.",
+            out::count(stopped as u64, "run")
+        ));
+    }
     let reused = variants.iter().map(|one| u64::from(one.reused)).sum();
     if reused > 0 {
         out::note(&format!(
@@ -272,7 +279,7 @@ fn report(evaluated: &Evaluated) -> Result<(), Fault> {
             out::count(reused, "result")
         ));
     }
-    if variants.len() > 1 && variants.iter().any(|one| one.too_few && one.scored > 0) {
+    if stopped == 0 && variants.len() > 1 && variants.iter().any(|one| one.too_few && one.scored > 0) {
         out::note("There are fewer than 20 rows: too few to say that a variant is better.");
     }
     if variants.iter().any(|one| one.unscored > 0) {

@@ -22,7 +22,7 @@ use crate::runs::exchanges;
 use crate::what_if::WhatIfHost;
 use crate::what_if::bench::Spent;
 use crate::what_if::plan::changed;
-use crate::what_if::score::{self, Compared, Graded, judge};
+use crate::what_if::score::{self, ComparedWith, Graded, judge};
 use crate::wire::{Json, ModelRecording, Problem, RunModels};
 
 /// Seconds of a row when nobody says how many.
@@ -36,7 +36,7 @@ const MAX_VALUE: usize = 4_000;
 /// Letters of a text that is kept of a larger value.
 const MAX_SHOWN: usize = 1_000;
 
-/// What an evaluation is run with.
+/// Setup of an evaluation.
 pub struct EvaluationSetup<'a> {
     /// Where graphs come from.
     pub host: Arc<dyn WhatIfHost>,
@@ -246,12 +246,14 @@ impl Evaluator {
             ..RowResult::default()
         };
         if stop.is_cancelled() || self.over.is_cancelled() {
-            let over = !stop.is_cancelled();
-            cut(
-                &mut result,
-                over,
-                "The evaluation used up its limit before this row began.",
-            );
+            match stop.is_cancelled() {
+                true => cut(&mut result, false, "It did not begin."),
+                false => cut(
+                    &mut result,
+                    true,
+                    "It did not begin: the limit of all rows is used up.",
+                ),
+            }
             return result;
         }
         let test = GraphTest {
@@ -276,7 +278,9 @@ impl Evaluator {
             None if result.status.is_empty() => cut(&mut result, false, "It was stopped."),
             None => {}
         }
-        kept.keep(&result);
+        if !result.is_cut() {
+            kept.keep(&result);
+        }
         result
     }
 
@@ -376,7 +380,7 @@ impl Evaluator {
                 None => {
                     let graded = Graded {
                         state: &state,
-                        compared: Compared {
+                        compared: ComparedWith {
                             name: "row",
                             title: "The row, with what is expected",
                             value: &of_row,

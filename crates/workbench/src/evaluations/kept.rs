@@ -31,7 +31,7 @@ pub struct RowScore {
     pub note: Option<String>,
 }
 
-/// What came of a row in a variant.
+/// Result of a row in a variant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowResult {
     /// The hash of everything that it depends on.
@@ -92,6 +92,11 @@ impl EvaluationRun {
 }
 
 impl RowResult {
+    /// Returns whether a limit or a stop kept it from its end.
+    pub fn is_cut(&self) -> bool {
+        self.status == "limit" || self.status == "stopped"
+    }
+
     /// Returns whether it came to an end of its own, and would be the same again.
     fn is_whole(&self) -> bool {
         self.status == "done" || self.status == "interrupted"
@@ -110,12 +115,12 @@ pub struct EvaluationRun {
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Line<R, E> {
+enum KeptLine<R, E> {
     Row(R),
     Run(E),
 }
 
-type OwnedLine = Line<RowResult, EvaluationRun>;
+type OwnedLine = KeptLine<RowResult, EvaluationRun>;
 
 /// The results of one evaluation, of now and of before.
 #[derive(Debug, Default)]
@@ -201,12 +206,12 @@ impl KeptResults {
 
     /// Keeps the result of a row.
     pub(super) fn keep(&self, row: &RowResult) {
-        self.write(&Line::<_, ()>::Row(row));
+        self.write(&KeptLine::<_, ()>::Row(row));
     }
 
     /// Keeps an evaluation that has ended.
     pub fn keep_run(&self, run: &EvaluationRun) {
-        self.write(&Line::<(), _>::Run(run));
+        self.write(&KeptLine::<(), _>::Run(run));
     }
 
     /// Writes a line in one piece: other programs may write into the same file.

@@ -120,7 +120,7 @@ fn counted(name: &str, own: &[&RowResult]) -> VariantSummary {
     let mut millis = Vec::new();
     for row in own {
         summary.graph.clone_from(&row.graph);
-        if matches!(row.status.as_str(), "limit" | "stopped") {
+        if row.is_cut() {
             summary.cut += 1;
             continue;
         }

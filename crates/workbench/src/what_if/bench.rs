@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::plan::{self, Planned, WhatIfHost};
 use super::row::{RowRun, RunOutcome, costs};
-use super::score::{self, Compared, Graded, judge};
+use super::score::{self, ComparedWith, Graded, judge};
 use crate::base::{blocking, files, values};
 use crate::ledger::Ledger;
 use crate::session::{self, Origin};
@@ -405,7 +405,7 @@ impl Bench {
             if let (Some(scorer), WhatIfStatus::Done) = (&self.grid.scorer, came.status) {
                 let graded_run = Graded {
                     state,
-                    compared: Compared {
+                    compared: ComparedWith {
                         name: "base",
                         title: "Result before the change, to compare with",
                         value: &self.base_state,

@@ -39,12 +39,12 @@ impl Score {
 /// Values that are graded.
 pub(crate) struct Graded<'a> {
     pub(crate) state: &'a Value,
-    pub(crate) compared: Compared<'a>,
+    pub(crate) compared: ComparedWith<'a>,
     pub(crate) run: Value,
 }
 
 /// Something that a result is compared with.
-pub(crate) struct Compared<'a> {
+pub(crate) struct ComparedWith<'a> {
     /// Its variable in an expression.
     pub(crate) name: &'static str,
     /// What a model is told that it is.
