@@ -3,11 +3,11 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
-use crate::{User, example};
+use crate::User;
 
 /// A graph that asks whether a number is doubled, with rows for it.
 fn project(user: &User, evaluation: &Json) -> PathBuf {
@@ -33,7 +33,7 @@ fn project(user: &User, evaluation: &Json) -> PathBuf {
     folder
 }
 
-fn write(folder: &std::path::Path, evaluation: &Json) {
+fn write(folder: &Path, evaluation: &Json) {
     fs::write(folder.join("evaluations/numbers.json"), evaluation.to_string()).unwrap();
 }
 
@@ -300,8 +300,23 @@ fn a_model_judges_and_what_it_costs_counts() {
 }
 
 #[test]
-fn an_example_is_evaluated() {
+fn the_examples_come_out_as_they_did() {
     let user = User::new();
-    let done = user.expect(0, &["evaluate", &example("refund-desk"), "--filter", "lamp"]);
-    assert!(done.out.contains("1 of 1"), "{}", done.out);
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../graphs");
+    let done = user
+        .expect(0, &["evaluate", all.to_str().unwrap(), "--trust", "--json"])
+        .json();
+    let evaluated = done.as_array().unwrap();
+    assert_eq!(evaluated.len(), all.read_dir().unwrap().count(), "each has one");
+    let passed = |one: &Json| (one["passed"].as_u64().unwrap(), one["scored"].as_u64().unwrap());
+    for one in evaluated {
+        let variants: Vec<(u64, u64)> = one["variants"].as_array().unwrap().iter().map(passed).collect();
+        match one["evaluation"].as_str().unwrap().contains("refund-desk") {
+            true => assert_eq!(variants, [(21, 24), (24, 24)], "{one:#}"),
+            false => assert!(
+                variants.iter().all(|(passed, scored)| passed == scored),
+                "{one:#}"
+            ),
+        }
+    }
 }

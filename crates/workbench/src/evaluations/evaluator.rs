@@ -220,6 +220,7 @@ impl Evaluator {
             row.inputs,
             answers,
             row.expect,
+            row.data,
             self.file.scores,
             self.file.limit
         ]));
@@ -363,7 +364,7 @@ impl Evaluator {
         }
         let state = Value::from(Json::Object(values.clone()));
         let of_row = Value::from(
-            json!({"name": row.name, "inputs": row.inputs, "input": row.inputs.first(), "expect": row.expect}),
+            json!({"name": row.name, "inputs": row.inputs, "input": row.inputs.first(), "expect": row.expect, "data": row.data}),
         );
         let of_run = json!({
             "status": result.status,

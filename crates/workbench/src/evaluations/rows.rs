@@ -26,6 +26,7 @@ const NAME: &str = "row";
 const ANSWERS: &str = "answers";
 const INPUT: &str = "input.";
 const EXPECT: &str = "expect.";
+const DATA: &str = "data.";
 
 /// A row of a data set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,11 +43,14 @@ pub struct EvaluationRow {
     /// What must come, by state key. `"*"` agrees with anything.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub expect: Map<String, Json>,
+    /// What scores may look at besides, such as the words that a reply must have.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub data: Map<String, Json>,
 }
 
 fn remedy_of_csv(keys: &[&str]) -> String {
     format!(
-        "A column is a key of the state ({}), `{INPUT}KEY`, `{EXPECT}KEY`, `{NAME}` or `{ANSWERS}`.",
+        "A column is a key of the state ({}), `{INPUT}KEY`, `{EXPECT}KEY`, `{DATA}NAME`, `{NAME}` or `{ANSWERS}`.",
         keys.join(", ")
     )
 }
@@ -132,7 +136,7 @@ fn of_json_lines(text: &str, document: &Document) -> Result<Vec<EvaluationRow>, 
         }
         rows.push(of_json_line(line, document).map_err(|cause| {
             refused(format!("line {}: {cause}", place + 1)).remedy(
-                "Each line is an object: the input itself, or {\"input\": {…}, \"expect\": {…}, \"answers\": […], \"name\": …}.",
+                "Each line is an object: the input itself, or {\"input\": {…}, \"expect\": {…}, \"answers\": […], \"data\": {…}, \"name\": …}.",
             )
         })?);
     }
@@ -176,6 +180,7 @@ enum Column {
     Answers,
     Input(String),
     Expect(String),
+    Data(String),
 }
 
 fn of_csv(text: &str, document: &Document) -> Result<Vec<EvaluationRow>, Problem> {
@@ -221,6 +226,10 @@ fn of_csv(text: &str, document: &Document) -> Result<Vec<EvaluationRow>, Problem
                 Column::Answers => row.answers = Some(answers_of(cell)),
                 Column::Input(key) => drop(input.insert(key.clone(), read(key)?)),
                 Column::Expect(key) => drop(row.expect.insert(key.clone(), read(key)?)),
+                Column::Data(name) => {
+                    let value = serde_json::from_str(cell).unwrap_or_else(|_| Json::from(cell));
+                    row.data.insert(name.clone(), value);
+                }
             }
         }
         row.inputs.push(Json::Object(input));
@@ -238,6 +247,9 @@ fn column(head: &str, keys: &[&str]) -> Result<Column, Problem> {
         head => {
             let input = head.strip_prefix(INPUT).filter(|key| known(key));
             let expect = head.strip_prefix(EXPECT).filter(|key| known(key));
+            if let Some(name) = head.strip_prefix(DATA).filter(|name| !name.is_empty()) {
+                return Ok(Column::Data(name.to_owned()));
+            }
             match (input, expect) {
                 (Some(key), _) => Ok(Column::Input(key.to_owned())),
                 (_, Some(key)) => Ok(Column::Expect(key.to_owned())),
@@ -296,6 +308,7 @@ pub fn row_of_test(test: &GraphTest, name: String, keys: &[&str]) -> EvaluationR
             .into_iter()
             .filter(|(key, _)| keys.contains(&key.as_str()))
             .collect(),
+        ..EvaluationRow::default()
     }
 }
 
@@ -345,9 +358,9 @@ mod tests {
 
     #[test]
     fn cells_are_read_by_the_type_of_their_key() {
-        let text = "row,text,price,ok,free,expect.text,answers\n\
-                    one,12,12,TRUE,\"[1, 2]\",*,\"[{\"\"a\"\": 1}]\"\n\
-                    ,\"a, \"\"b\"\"\nc\",,,word,,yes\n";
+        let text = "row,text,price,ok,free,expect.text,data.word,answers\n\
+                    one,12,12,TRUE,\"[1, 2]\",*,lamp,\"[{\"\"a\"\": 1}]\"\n\
+                    ,\"a, \"\"b\"\"\nc\",,,word,,,yes\n";
         let rows = of_csv(text, &graph()).unwrap();
         assert_eq!(rows.len(), 2);
         assert_eq!(rows[0].name, "one");
@@ -356,6 +369,7 @@ mod tests {
             [serde_json::json!({"text": "12", "price": 12, "ok": true, "free": [1, 2]})]
         );
         assert_eq!(rows[0].expect["text"], "*");
+        assert_eq!(rows[0].data["word"], "lamp");
         assert_eq!(rows[0].answers, Some(vec![serde_json::json!({"a": 1})]));
         assert_eq!(
             rows[1].inputs,
