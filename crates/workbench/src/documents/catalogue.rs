@@ -22,7 +22,7 @@ use superstep_document::text;
 /// Checks whether an example's folder holds only its graph and what is written about it, and nothing that the graph
 /// needs.
 fn is_alone(folder: &Path) -> bool {
-    let about = ["graph.json", "README.md", "expect"];
+    let about = ["graph.json", "README.md", "expect", "evaluations"];
     fs::read_dir(folder).is_ok_and(|entries| {
         entries
             .flatten()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use superstep::value::{List, Object};
-use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, StreamMode, Value, async_trait};
 
 use super::SCRIPTED;
 use super::output::{parsed, sent};
@@ -338,12 +338,17 @@ impl ModelNode {
     ) -> Result<ModelAnswer, NodeError> {
         let line = self.line(scope)?;
         let text = line.say.render(scope)?;
+        // The pause is for who watches the words come.
+        let pace = match stream.context.wants(StreamMode::Messages) {
+            true => self.pace,
+            false => Duration::ZERO,
+        };
         let mut words = text.split_inclusive(char::is_whitespace).peekable();
         while let Some(word) = words.next() {
             open.iter_mut().for_each(|open| open.came(word));
             stream.send(&AnswerPiece::Text(word.to_owned())).await;
-            if words.peek().is_some() && !self.pace.is_zero() {
-                tokio::time::sleep(self.pace).await;
+            if words.peek().is_some() && !pace.is_zero() {
+                tokio::time::sleep(pace).await;
             }
         }
         let mut tool_calls = Vec::new();
