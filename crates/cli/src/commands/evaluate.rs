@@ -9,9 +9,10 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use superstep::{CheckpointId, ThreadId};
 use superstep_workbench::evaluations::{
-    EvaluationFile, EvaluationRun, EvaluationSetup, Evaluator, FOLDER, KeptResults, RowResult,
-    VariantSummary, append_row, row_of_test, summarize, write_table,
+    EvaluationFile, EvaluationSetup, Evaluator, FOLDER, KeptResults, append_row, row_of_test, summarize,
+    write_table,
 };
+use superstep_workbench::wire::{EvaluatedRow, EvaluatedVariant, PastEvaluation};
 use superstep_workbench::{TestedThread, test_of_thread};
 use tokio_util::sync::CancellationToken;
 
@@ -36,10 +37,10 @@ const MAX_REASON: usize = 200;
 struct Evaluated {
     evaluation: PathBuf,
     graph: PathBuf,
-    variants: Vec<VariantSummary>,
+    variants: Vec<EvaluatedVariant>,
     /// What judging models used; it is in no row.
     judging: Judging,
-    rows: Vec<RowResult>,
+    rows: Vec<EvaluatedRow>,
 }
 
 /// Tokens, and cost by currency.
@@ -159,7 +160,7 @@ async fn run(
         again: args.again,
     })?;
     let (ended, total) = (AtomicUsize::new(0), evaluator.runs());
-    let progress = |_: &RowResult| {
+    let progress = |_: &EvaluatedRow| {
         let ended = ended.fetch_add(1, Ordering::Relaxed) + 1;
         out::overwrite(&format!("{}: {ended} of {total} runs ended", path.display()));
     };
@@ -168,7 +169,7 @@ async fn run(
     let variants = summarize(&evaluator.variants(), &rows, &kept);
     // What is left of the rows cannot be held beside all of them.
     if !stop.is_cancelled() && args.filter.is_none() {
-        kept.keep_run(&EvaluationRun::now(variants.clone()));
+        kept.keep_run(&PastEvaluation::now(variants.clone()));
     }
     let (tokens, cost) = evaluator.judging();
     let evaluated = Evaluated {
@@ -186,7 +187,7 @@ const COUNTS: [&str; 10] = [
 ];
 
 /// Returns the cells of [`COUNTS`].
-fn counts(one: &VariantSummary) -> Vec<String> {
+fn counts(one: &EvaluatedVariant) -> Vec<String> {
     let percent = |part: f64| format!("{:.0} %", part * 100.0);
     let (rate, interval) = match one.rate {
         Some([rate, low, high]) => (percent(rate), format!("{:.0} to {}", low * 100.0, percent(high))),
@@ -219,7 +220,7 @@ fn report(evaluated: &Evaluated) -> Result<(), Fault> {
     out::line(&format!("{}", evaluated.evaluation.display()))?;
     let cells: Vec<Vec<String>> = variants.iter().map(counts).collect();
     out::table(&COUNTS, &cells)?;
-    let bad: Vec<&RowResult> = rows
+    let bad: Vec<&EvaluatedRow> = rows
         .iter()
         .filter(|row| row.passed == Some(false) || row.status == "limit")
         .collect();
@@ -294,7 +295,7 @@ fn report(evaluated: &Evaluated) -> Result<(), Fault> {
 }
 
 /// Says why a row did not pass.
-fn reason(row: &RowResult) -> String {
+fn reason(row: &EvaluatedRow) -> String {
     let scores = row.scores.iter().filter(|(_, score)| score.passed == Some(false));
     let scores = scores.map(|(name, score)| match (&score.note, &score.value) {
         (Some(note), Some(value)) if !value.is_boolean() => format!("{name} is {value}: {note}"),

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::file::{EvaluationFile, RowScorer, refused};
-use super::kept::{KeptResults, RowResult, RowScore};
+use super::kept::KeptResults;
 use super::rows::EvaluationRow;
 use crate::base::files;
 use crate::runs::exchanges;
@@ -23,7 +23,7 @@ use crate::what_if::WhatIfHost;
 use crate::what_if::bench::Spent;
 use crate::what_if::plan::changed;
 use crate::what_if::score::{self, ComparedWith, Graded, judge};
-use crate::wire::{Json, ModelRecording, Problem, RunModels};
+use crate::wire::{EvaluatedRow, Json, ModelRecording, Problem, RowScore, RunModels};
 
 /// Seconds of a row when nobody says how many.
 const SECONDS: f64 = 300.0;
@@ -174,8 +174,8 @@ impl Evaluator {
         &self,
         kept: &KeptResults,
         stop: &CancellationToken,
-        ended: &(dyn Fn(&RowResult) + Send + Sync),
-    ) -> Vec<RowResult> {
+        ended: &(dyn Fn(&EvaluatedRow) + Send + Sync),
+    ) -> Vec<EvaluatedRow> {
         let rows = 0..self.rows.len();
         let times = 1..=self.file.times();
         let places = rows.flat_map(|row| times.clone().map(move |repeat| (row, repeat)));
@@ -193,7 +193,7 @@ impl Evaluator {
             }
         };
         let all = async {
-            let mut all: Vec<(RunPlace, RowResult)> = stream::iter(places)
+            let mut all: Vec<(RunPlace, EvaluatedRow)> = stream::iter(places)
                 .map(|place| async move {
                     let result = self.one(place, kept, stop).await;
                     ended(&result);
@@ -212,7 +212,7 @@ impl Evaluator {
         }
     }
 
-    async fn one(&self, place: RunPlace, kept: &KeptResults, stop: &CancellationToken) -> RowResult {
+    async fn one(&self, place: RunPlace, kept: &KeptResults, stop: &CancellationToken) -> EvaluatedRow {
         let variant = &self.variants[place.variant];
         let (number, row) = &self.rows[place.row];
         let answers = row.answers.as_ref().unwrap_or(&self.file.answers);
@@ -228,7 +228,7 @@ impl Evaluator {
         // What is replayed costs nothing, and who answers is not part of the key.
         let is_replayed = variant.models.recording == Some(ModelRecording::Replay);
         if let Some(known) = kept.find(&key).filter(|_| !self.again && !is_replayed) {
-            return RowResult {
+            return EvaluatedRow {
                 row: *number,
                 name: row.name.clone(),
                 variant: variant.name.clone(),
@@ -236,7 +236,7 @@ impl Evaluator {
                 ..known.clone()
             };
         }
-        let mut result = RowResult {
+        let mut result = EvaluatedRow {
             key,
             case,
             variant: variant.name.clone(),
@@ -244,7 +244,7 @@ impl Evaluator {
             row: *number,
             name: row.name.clone(),
             repeat: place.repeat,
-            ..RowResult::default()
+            ..EvaluatedRow::default()
         };
         if stop.is_cancelled() || self.over.is_cancelled() {
             match stop.is_cancelled() {
@@ -288,7 +288,7 @@ impl Evaluator {
     /// Notes what came of a row, counted and scored.
     async fn note(
         &self,
-        result: &mut RowResult,
+        result: &mut EvaluatedRow,
         variant: &PreparedVariant,
         row: &EvaluationRow,
         played: &Played,
@@ -347,7 +347,7 @@ impl Evaluator {
 
     async fn scores(
         &self,
-        result: &RowResult,
+        result: &EvaluatedRow,
         row: &EvaluationRow,
         values: &Map<String, Json>,
         nodes: &[String],
@@ -405,7 +405,7 @@ impl Evaluator {
 }
 
 /// Marks a result that did not come to its end.
-fn cut(result: &mut RowResult, is_limit: bool, why: &str) {
+fn cut(result: &mut EvaluatedRow, is_limit: bool, why: &str) {
     result.status = if is_limit { "limit" } else { "stopped" }.to_owned();
     result.error = Some(why.to_owned());
 }

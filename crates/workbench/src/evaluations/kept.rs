@@ -1,89 +1,23 @@
 //! Results of evaluations, kept in the data folder: a line for each row that ended, and one for each evaluation.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 use superstep_nodes::files;
 
-use super::summary::VariantSummary;
 use crate::base::files::make_data_dir;
-use crate::wire::{Json, Problem};
+use crate::wire::{EvaluatedRow, EvaluatedVariant, PastEvaluation, Problem};
 
 /// The folder of results in the data folder.
 const FOLDER: &str = "evaluations";
 
-/// A score that a row got.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RowScore {
-    /// A number, true or false, or a text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<Json>,
-    /// Whether it passes; absent where that is not to be said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passed: Option<bool>,
-    /// Why it is so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-/// Result of a row in a variant.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RowResult {
-    /// The hash of everything that it depends on.
-    pub key: String,
-    /// The hash of the row with its scores, without the graph.
-    pub case: String,
-    /// When it ended, ISO 8601.
-    pub at: String,
-    /// The name of the variant.
-    pub variant: String,
-    /// The version of the graph.
-    pub graph: String,
-    /// The place of the row in its file, 1 for the first.
-    pub row: u32,
-    /// The name of the row.
-    pub name: String,
-    /// Which of its repetitions, 1 for the first.
-    pub repeat: u32,
-    /// `done`, `interrupted` (a question is left), `failed`, `limit` or `stopped`.
-    pub status: String,
-    /// Whether it passed all scores; absent where none said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passed: Option<bool>,
-    /// By name.
-    #[serde(default)]
-    pub scores: BTreeMap<String, RowScore>,
-    /// Values of the keys that the row expects and of the graph's output.
-    #[serde(default)]
-    pub values: Map<String, Json>,
-    /// Why it failed, or which question was left.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// Tokens, sent and answered.
-    #[serde(default)]
-    pub tokens: u64,
-    /// Cost by currency.
-    #[serde(default)]
-    pub cost: BTreeMap<String, f64>,
-    /// A model has no price, so the cost is not everything.
-    #[serde(default)]
-    pub unpriced: bool,
-    /// Milliseconds.
-    #[serde(default)]
-    pub millis: u32,
-    /// It was not run again: what it depends on is as it was.
-    #[serde(default, skip_deserializing)]
-    pub reused: bool,
-}
-
-impl EvaluationRun {
+impl PastEvaluation {
     /// Returns an evaluation that has just ended.
-    pub fn now(variants: Vec<VariantSummary>) -> Self {
+    pub fn now(variants: Vec<EvaluatedVariant>) -> Self {
         Self {
             at: crate::base::files::now(),
             variants,
@@ -91,7 +25,7 @@ impl EvaluationRun {
     }
 }
 
-impl RowResult {
+impl EvaluatedRow {
     /// Returns whether a limit or a stop kept it from its end.
     pub fn is_cut(&self) -> bool {
         self.status == "limit" || self.status == "stopped"
@@ -103,15 +37,6 @@ impl RowResult {
     }
 }
 
-/// An evaluation that was run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EvaluationRun {
-    /// When it ended, ISO 8601.
-    pub at: String,
-    /// Its variants, in their order.
-    pub variants: Vec<VariantSummary>,
-}
-
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -120,17 +45,17 @@ enum KeptLine<R, E> {
     Run(E),
 }
 
-type OwnedLine = KeptLine<RowResult, EvaluationRun>;
+type OwnedLine = KeptLine<EvaluatedRow, PastEvaluation>;
 
 /// The results of one evaluation, of now and of before.
 #[derive(Debug, Default)]
 pub struct KeptResults {
     path: PathBuf,
     /// By what they depend on.
-    known: HashMap<String, RowResult>,
+    known: HashMap<String, EvaluatedRow>,
     /// The last ones by variant, case and repetition.
-    last: HashMap<(String, String, u32), RowResult>,
-    runs: Vec<EvaluationRun>,
+    last: HashMap<(String, String, u32), EvaluatedRow>,
+    runs: Vec<PastEvaluation>,
     file: Option<Mutex<File>>,
 }
 
@@ -156,7 +81,7 @@ impl KeptResults {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn runs_of(data_dir: &Path, evaluation: &Path) -> Result<Vec<EvaluationRun>, Problem> {
+    pub fn runs_of(data_dir: &Path, evaluation: &Path) -> Result<Vec<PastEvaluation>, Problem> {
         Ok(Self::read(&place(data_dir, evaluation))?.runs)
     }
 
@@ -180,7 +105,7 @@ impl KeptResults {
         Ok(kept)
     }
 
-    fn take(&mut self, row: RowResult) {
+    fn take(&mut self, row: EvaluatedRow) {
         let of = (row.variant.clone(), row.case.clone(), row.repeat);
         self.last.insert(of, row.clone());
         if row.is_whole() {
@@ -189,12 +114,12 @@ impl KeptResults {
     }
 
     /// Returns the result of a row whose everything is as it was.
-    pub(super) fn find(&self, key: &str) -> Option<&RowResult> {
+    pub(super) fn find(&self, key: &str) -> Option<&EvaluatedRow> {
         self.known.get(key)
     }
 
     /// Returns the last result of a row in a variant, on whatever graph.
-    pub(super) fn before(&self, now: &RowResult) -> Option<&RowResult> {
+    pub(super) fn before(&self, now: &EvaluatedRow) -> Option<&EvaluatedRow> {
         self.last
             .get(&(now.variant.clone(), now.case.clone(), now.repeat))
     }
@@ -205,12 +130,12 @@ impl KeptResults {
     }
 
     /// Keeps the result of a row.
-    pub(super) fn keep(&self, row: &RowResult) {
+    pub(super) fn keep(&self, row: &EvaluatedRow) {
         self.write(&KeptLine::<_, ()>::Row(row));
     }
 
     /// Keeps an evaluation that has ended.
-    pub fn keep_run(&self, run: &EvaluationRun) {
+    pub fn keep_run(&self, run: &PastEvaluation) {
         self.write(&KeptLine::<(), _>::Run(run));
     }
 
@@ -270,13 +195,13 @@ mod tests {
     fn results_come_back_and_a_cut_line_costs_itself_alone() {
         let folder = tempfile::tempdir().unwrap();
         let evaluation = folder.path().join("e.json");
-        let row = |key: &str, status: &str| RowResult {
+        let row = |key: &str, status: &str| EvaluatedRow {
             key: key.to_owned(),
             case: "c".to_owned(),
             variant: "v".to_owned(),
             status: status.to_owned(),
             repeat: 1,
-            ..RowResult::default()
+            ..EvaluatedRow::default()
         };
         let kept = KeptResults::open(folder.path(), &evaluation).unwrap();
         kept.keep(&row("a", "done"));

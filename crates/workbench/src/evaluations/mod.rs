@@ -4,6 +4,7 @@
 //! test does. What came of it is kept in the data folder under what it depends on (the graph with its files, the models, the
 //! row, the scores), so an evaluation that was stopped goes on where it was, and only what changed runs again.
 
+mod commands;
 mod evaluator;
 mod file;
 mod kept;
@@ -13,7 +14,7 @@ mod table;
 
 pub use evaluator::{EvaluationSetup, Evaluator};
 pub use file::{EvaluationFile, EvaluationVariant, FOLDER, RowScorer};
-pub use kept::{EvaluationRun, KeptResults, RowResult, RowScore};
+pub use kept::KeptResults;
 pub use rows::{EvaluationRow, append_row, row_of_test};
-pub use summary::{VariantSummary, summarize, wilson};
+pub use summary::{summarize, wilson};
 pub use table::write_table;

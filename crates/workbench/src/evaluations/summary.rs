@@ -2,55 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::kept::{KeptResults, RowResult};
+use super::kept::KeptResults;
+use crate::wire::{EvaluatedRow, EvaluatedVariant};
 
 /// Rows under which nothing is said of a difference.
 const MIN_ROWS: u32 = 20;
 /// The number of standard deviations of an interval of 95 %.
 const Z: f64 = 1.959_963_985;
-
-/// Counts of a variant.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct VariantSummary {
-    /// Its name.
-    pub variant: String,
-    /// The version of the graph.
-    pub graph: String,
-    /// Runs that passed or did not.
-    pub scored: u32,
-    /// Runs that passed.
-    pub passed: u32,
-    /// Runs of which no score says whether they pass.
-    pub unscored: u32,
-    /// Runs that failed, among those that did not pass.
-    pub failed: u32,
-    /// Runs that a limit or a stop kept from their end. They count nowhere else.
-    pub cut: u32,
-    /// Runs whose result was kept from before.
-    pub reused: u32,
-    /// The part that passed and its interval of 95 % (Wilson); absent without a scored run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<[f64; 3]>,
-    /// Tokens.
-    pub tokens: u64,
-    /// Cost by currency.
-    pub cost: BTreeMap<String, f64>,
-    /// A model has no price, so the cost is not everything.
-    pub unpriced: bool,
-    /// Milliseconds of the run in the middle.
-    pub median_millis: u32,
-    /// What it is compared with: the first variant, or itself on the graph before; absent where there is nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compared: Option<String>,
-    /// Names of rows that passed there and do not here.
-    pub worse: Vec<String>,
-    /// Names of rows that pass here and did not there.
-    pub better: Vec<String>,
-    /// There are too few rows to say that one is better.
-    pub too_few: bool,
-}
 
 /// Returns the Wilson interval of 95 % of a part.
 pub fn wilson(passed: u32, of: u32) -> Option<[f64; 2]> {
@@ -69,7 +27,7 @@ pub fn wilson(passed: u32, of: u32) -> Option<[f64; 2]> {
 }
 
 /// Counts the results of each variant, in the order of `variants`.
-pub fn summarize(variants: &[String], results: &[RowResult], kept: &KeptResults) -> Vec<VariantSummary> {
+pub fn summarize(variants: &[String], results: &[EvaluatedRow], kept: &KeptResults) -> Vec<EvaluatedVariant> {
     let of = |name: &str| {
         results
             .iter()
@@ -85,7 +43,7 @@ pub fn summarize(variants: &[String], results: &[RowResult], kept: &KeptResults)
             let mut summary = counted(name, &own);
             match (&first, place) {
                 (Some((first, theirs)), 1..) => {
-                    let theirs: BTreeMap<(u32, u32), &RowResult> =
+                    let theirs: BTreeMap<(u32, u32), &EvaluatedRow> =
                         theirs.iter().map(|row| ((row.row, row.repeat), *row)).collect();
                     summary.compared = Some((*first).clone());
                     compare(&mut summary, &own, |row| {
@@ -93,7 +51,8 @@ pub fn summarize(variants: &[String], results: &[RowResult], kept: &KeptResults)
                     });
                 }
                 _ => {
-                    let other = |row: &RowResult| kept.before(row).filter(|before| before.graph != row.graph);
+                    let other =
+                        |row: &EvaluatedRow| kept.before(row).filter(|before| before.graph != row.graph);
                     let earlier = own
                         .iter()
                         .find_map(|row| other(row))
@@ -112,10 +71,10 @@ pub(super) fn short(version: &str) -> String {
     version.chars().take(8).collect()
 }
 
-fn counted(name: &str, own: &[&RowResult]) -> VariantSummary {
-    let mut summary = VariantSummary {
+fn counted(name: &str, own: &[&EvaluatedRow]) -> EvaluatedVariant {
+    let mut summary = EvaluatedVariant {
         variant: name.to_owned(),
-        ..VariantSummary::default()
+        ..EvaluatedVariant::default()
     };
     let mut millis = Vec::new();
     for row in own {
@@ -149,9 +108,9 @@ fn counted(name: &str, own: &[&RowResult]) -> VariantSummary {
 }
 
 fn compare<'a>(
-    summary: &mut VariantSummary,
-    own: &[&RowResult],
-    other: impl Fn(&RowResult) -> Option<&'a RowResult>,
+    summary: &mut EvaluatedVariant,
+    own: &[&EvaluatedRow],
+    other: impl Fn(&EvaluatedRow) -> Option<&'a EvaluatedRow>,
 ) {
     for row in own {
         match (other(row).and_then(|other| other.passed), row.passed) {
@@ -186,14 +145,14 @@ mod tests {
 
     #[test]
     fn rows_that_turned_are_named_and_cut_ones_count_nowhere() {
-        let row = |variant: &str, row: u32, passed: Option<bool>, status: &str| RowResult {
+        let row = |variant: &str, row: u32, passed: Option<bool>, status: &str| EvaluatedRow {
             variant: variant.to_owned(),
             row,
             name: format!("row {row}"),
             repeat: 1,
             passed,
             status: status.to_owned(),
-            ..RowResult::default()
+            ..EvaluatedRow::default()
         };
         let results = [
             row("a", 1, Some(true), "done"),

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::kept::RowResult;
 use crate::base::table::write_cells;
-use crate::wire::Json;
+use crate::wire::{EvaluatedRow, Json};
 
 /// Returns the results as CSV (RFC 4180): a line for each run of a row, a column for each score and each currency.
-pub fn write_table(results: &[RowResult]) -> String {
+pub fn write_table(results: &[EvaluatedRow]) -> String {
     let scores: BTreeSet<&str> = names(results.iter().flat_map(|row| row.scores.keys()));
     let currencies: BTreeSet<&str> = names(results.iter().flat_map(|row| row.cost.keys()));
     let keys: BTreeSet<&str> = names(results.iter().flat_map(|row| row.values.keys()));
@@ -59,25 +58,25 @@ fn names<'a>(all: impl Iterator<Item = &'a String>) -> BTreeSet<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kept::RowScore;
     use super::*;
+    use crate::wire::RowScore;
 
     #[test]
     fn a_line_has_the_columns_of_all_rows_and_no_formula() {
-        let mut one = RowResult {
+        let mut one = EvaluatedRow {
             row: 1,
             name: "=A1".to_owned(),
             passed: Some(true),
-            ..RowResult::default()
+            ..EvaluatedRow::default()
         };
         let score = RowScore {
             value: Some(Json::from(0.5)),
             ..RowScore::default()
         };
         one.scores.insert("likeness".to_owned(), score);
-        let mut two = RowResult {
+        let mut two = EvaluatedRow {
             row: 2,
-            ..RowResult::default()
+            ..EvaluatedRow::default()
         };
         two.cost.insert("USD".to_owned(), 0.25);
         two.values.insert("reply".to_owned(), Json::from("a\"b"));

@@ -109,39 +109,15 @@ impl Workbench {
 
     pub(crate) async fn test_make(self: &Arc<Self>, request: MakeTest) -> Result<TestMade, Problem> {
         let thread_id = request.thread_id.as_str();
-        if self.thread(thread_id).await?.status == RunStatus::Running {
-            return Err(busy(text!("Thread {thread_id} is running.", thread_id)));
-        }
         let source = match &request.graph_id {
             Some(graph) => self.document(graph)?.source(),
             None => self.source_by_key(&self.key_of_thread(thread_id).await?)?,
         };
         let path = file_of(&source)?;
         let job = self.job(request.work.clone());
-        let checkpoint = request.checkpoint_id.as_deref().map(CheckpointId::from);
-        // What a thread did is read with the graph that did it.
-        let built = self.reading_graph(thread_id).await?.ok_or_else(|| {
-            Problem::invalid(text!(
-                "Thread {thread_id} cannot be made a test: its graph cannot be built here.",
-                thread_id
-            ))
-            .remedy(text!(
-                "Correct the graph, or choose a thread of a graph that runs here."
-            ))
-        })?;
-        let thread = ThreadId::from(thread_id);
-        let saver = self.saver();
-        let made = thread::read(
-            TestedThread {
-                graph: &built.graph,
-                document: &built.source.document,
-                saver: &*saver,
-                thread: &thread,
-                checkpoint: checkpoint.as_ref(),
-            },
-            Some(&*self.ledger),
-        )
-        .await?;
+        let made = self
+            .thread_as_test(thread_id, request.checkpoint_id.as_deref())
+            .await?;
         let (name, file) = made.name(&path, request.name.as_deref())?;
         let answers = made.answers(&path, &name)?;
         let models = RunModels {
@@ -163,6 +139,41 @@ impl Workbench {
             tried.write(&file, &answers)?;
         }
         Ok(tried.view(name, &file, &answers, request.write))
+    }
+
+    /// Reads the test that a thread is.
+    pub(crate) async fn thread_as_test(
+        self: &Arc<Self>,
+        thread_id: &str,
+        checkpoint: Option<&str>,
+    ) -> Result<ThreadTest, Problem> {
+        if self.thread(thread_id).await?.status == RunStatus::Running {
+            return Err(busy(text!("Thread {thread_id} is running.", thread_id)));
+        }
+        let checkpoint = checkpoint.map(CheckpointId::from);
+        // What a thread did is read with the graph that did it.
+        let built = self.reading_graph(thread_id).await?.ok_or_else(|| {
+            Problem::invalid(text!(
+                "Thread {thread_id} cannot be made a test: its graph cannot be built here.",
+                thread_id
+            ))
+            .remedy(text!(
+                "Correct the graph, or choose a thread of a graph that runs here."
+            ))
+        })?;
+        let thread = ThreadId::from(thread_id);
+        let saver = self.saver();
+        thread::read(
+            TestedThread {
+                graph: &built.graph,
+                document: &built.source.document,
+                saver: &*saver,
+                thread: &thread,
+                checkpoint: checkpoint.as_ref(),
+            },
+            Some(&*self.ledger),
+        )
+        .await
     }
 
     pub(crate) async fn test_run(self: &Arc<Self>, request: RunTest) -> Result<TestResult, Problem> {

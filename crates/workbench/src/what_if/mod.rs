@@ -81,9 +81,9 @@ async fn waited(ends: Vec<CancellationToken>) {
 }
 
 /// Graphs as this workbench builds them.
-struct WorkbenchGraphs {
-    workbench: Arc<Workbench>,
-    source: GraphSource,
+pub(crate) struct WorkbenchGraphs {
+    pub(crate) workbench: Arc<Workbench>,
+    pub(crate) source: GraphSource,
 }
 
 impl WhatIfHost for WorkbenchGraphs {

@@ -7,6 +7,7 @@
 mod breakpoints;
 pub mod commands;
 mod connections;
+mod evaluation;
 mod events;
 mod exchange;
 mod find;
@@ -36,6 +37,7 @@ mod what_if;
 
 pub use breakpoints::*;
 pub use connections::*;
+pub use evaluation::*;
 pub use events::*;
 pub use exchange::*;
 pub use find::*;

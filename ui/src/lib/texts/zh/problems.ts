@@ -885,6 +885,7 @@ export const problems: Readonly<Record<string, string>> = {
   "Give the thread an input.": "为线程提供输入。",
   "Answer each waiting question by its id.": "按 id 回答每个待回答的问题。",
   "Storage failed while {what}: {cause}.": "存储在{what}时失败：{cause}。",
+  "The data set has no row {row}.": "数据集没有第 {row} 行。",
   "The database of threads has schema {found}; this release reads up to {supported}. It was not changed.":
     "线程数据库的版本是 {found}；此版本的程序最高能读取 {supported}。数据库没有改动。",
   "Install a newer release, or start with another data folder.": "安装更新的版本，或用其他数据文件夹启动。",
@@ -913,6 +914,7 @@ export const problems: Readonly<Record<string, string>> = {
   "The state may have changed; look at it again.": "状态可能已变化；再次查看。",
   "The breakpoints name no graph.": "断点没有指定图。",
   "Name the graph's file, or the id of a draft.": "指定图的文件，或草稿的 id。",
+  "There is no evaluation {name} beside the graph.": "图旁边没有评估 {name}。",
   "There is no example called {id}.": "没有名为 {id} 的示例。",
   "Choose one of the examples on the start screen.": "选择开始页上的示例。",
   "copy the example to": "将示例复制到",
@@ -1237,6 +1239,7 @@ export const problems: Readonly<Record<string, string>> = {
   "The grid used up its limit before this row began.": "表格在这一行开始之前就用完了上限。",
   "Raise the total limit, and run the row again.": "提高总上限，然后重新运行这一行。",
   "There is no what-if grid {id} of this thread.": "此线程没有假设分析表 {id}。",
+  "Load the list again.": "请重新加载列表。",
   "Load the list again: somebody may have removed it.": "再次加载列表：它可能已被删除。",
   "The what-if grid is running.": "假设分析表正在运行。",
   "Stop it first.": "先停止它。",
