@@ -13,6 +13,7 @@ export { shellIds } from "./testIds/shell";
 export { storageIds } from "./testIds/storage";
 export { structureIds } from "./testIds/structure";
 export { taskIds } from "./testIds/task";
+export { evaluationsIds } from "./testIds/evaluations";
 export { testsIds } from "./testIds/tests";
 export { traceIds } from "./testIds/trace";
 export { whatIfIds } from "./testIds/what-if";

@@ -29,6 +29,7 @@ import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
 import { structure } from "./texts/structure";
 import { task } from "./texts/task";
+import { evaluations } from "./texts/evaluations";
 import { tests } from "./texts/tests";
 import { trace } from "./texts/trace";
 import { whatIf } from "./texts/what-if";
@@ -58,6 +59,7 @@ export const english = {
   ...result,
   ...seen,
   ...task,
+  ...evaluations,
   ...tests,
   ...trace,
   ...whatIf,

@@ -7,6 +7,7 @@ import { QueryDialog, ProbeDialog } from "../features/query";
 import { OverviewDialog } from "../features/overview";
 import { PlaygroundDialog } from "../features/playground";
 import { CheckDialog, InvariantKeeper } from "../features/invariants";
+import { AddRowDialog, EvaluationKeeper, EvaluationsDialog } from "../features/evaluations";
 import { MakeTestDialog, TestKeeper, TestsDialog } from "../features/tests";
 import { StaleKeeper } from "../features/state-view";
 import { WhatIfDialog } from "../features/what-if";
@@ -38,6 +39,9 @@ export function Dialogs() {
       <MakeTestDialog />
       <TestsDialog />
       <TestKeeper />
+      <EvaluationsDialog />
+      <AddRowDialog />
+      <EvaluationKeeper />
       <StaleKeeper />
       <WhatIfDialog />
       <ExportDialog />

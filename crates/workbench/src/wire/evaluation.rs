@@ -54,7 +54,6 @@ pub struct EvaluatedRow {
     pub passed: Option<bool>,
     /// By name.
     #[serde(default)]
-    #[ts(type = "Record<string, RowScore>")]
     pub scores: BTreeMap<String, RowScore>,
     /// Values of the keys that the row expects and of the graph's output.
     #[serde(default)]

@@ -11,6 +11,7 @@ mod data_folder;
 mod documents;
 mod effects;
 mod evaluate;
+mod evaluations;
 mod exchanges;
 mod find;
 mod git;

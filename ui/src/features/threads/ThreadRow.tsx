@@ -2,6 +2,7 @@
 import {
   ArrowRightLeft,
   CircleOff,
+  ClipboardCheck,
   Copy,
   Download,
   Ellipsis,
@@ -25,7 +26,7 @@ import { useLive, useThread } from "../../debugger/model/runStore";
 import { SummaryLine } from "../../debugger/parts/Summary";
 import { type ShownStatus, StatusMark } from "../../debugger/parts/StatusMark";
 import { StoppedMark } from "../../debugger/run/StoppedMark";
-import { askMakeTest } from "../../debugger/state/asked";
+import { askAddRow, askMakeTest } from "../../debugger/state/asked";
 import { copyThread, exportThread } from "../../debugger/run/thread-files";
 
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
@@ -99,6 +100,14 @@ function Row({
       disabled: thread.head === undefined || status === "running",
       off,
       run: () => askMakeTest({ threadId, title: thread.title === "" ? threadId : thread.title }),
+    },
+    {
+      id: "row",
+      label: t("evaluations.add"),
+      icon: <ClipboardCheck size={14} aria-hidden />,
+      disabled: thread.head === undefined || status === "running",
+      off,
+      run: () => askAddRow({ threadId, title: thread.title === "" ? threadId : thread.title }),
     },
     { id: "files", separator: true },
     {

@@ -29,6 +29,7 @@ import { shell } from "./shell";
 import { storage } from "./storage";
 import { structure } from "./structure";
 import { task } from "./task";
+import { evaluations } from "./evaluations";
 import { tests } from "./tests";
 import { trace } from "./trace";
 import { variants } from "./variants";
@@ -58,6 +59,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...storage,
   ...structure,
   ...task,
+  ...evaluations,
   ...tests,
   ...trace,
   ...variants,

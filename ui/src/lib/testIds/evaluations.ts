@@ -1,0 +1,20 @@
+/** Test ids of evaluations. */
+export const evaluationsIds = {
+  dialog: "evaluations",
+  choose: "evaluations-choose",
+  run: "evaluations-run",
+  again: "evaluations-again",
+  stop: "evaluations-stop",
+  summary: "evaluations-summary",
+  variants: "evaluations-variants",
+  variant: (name: string) => `evaluations-variant-${name}`,
+  rows: "evaluations-rows",
+  row: (n: number) => `evaluations-row-${n}`,
+  reasons: (variant: string) => `evaluations-reasons-${variant}`,
+  openRow: "evaluations-open-row",
+  history: "evaluations-history",
+  past: "evaluations-past",
+  add: "evaluations-add",
+  addName: "evaluations-add-name",
+  addSave: "evaluations-add-save",
+};
