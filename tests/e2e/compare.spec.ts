@@ -87,3 +87,56 @@ test("two threads are compared from the list, a moment from the timeline", async
   await app.id("compare").getByRole("button", { name: "Close comparison" }).click();
   await expect(app.id("compare")).toBeHidden();
 });
+
+test("why a run was slower than another is said in three actions", async ({ app, page }) => {
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Slow",
+    state: { wait: { type: "integer" }, tries: { type: "integer", reducer: "add" }, more: { type: "boolean" } },
+    nodes: {
+      look: { kind: "code", config: { source: "const until = Date.now() + state.wait; while (Date.now() < until) {} return { tries: 1 };" } },
+      note: { kind: "assign", config: { set: { tries: "1" } } },
+      extra: { kind: "assign", config: { set: { tries: "1" } } },
+    },
+    edges: [
+      { from: "__start__", to: "look" },
+      { from: "look", to: "note" },
+      { from: "note", when: "state.more", to: "extra" },
+      { from: "extra", to: "__end__" },
+    ],
+  });
+  await app.id("use-debug").click();
+  const { open } = await app.rpc<{ open: { graphId: string }[] }>("app.info", {});
+  const run = async (input: object, title: string) => {
+    const request = { graphId: open[0]?.graphId, action: { type: "input", input } };
+    const { threadId } = await app.rpc<{ threadId: string }>("run.start", request);
+    await expect.poll(async () => (await app.rpc<{ status: string }>("thread.get", { threadId })).status).toBe("done");
+    await app.rpc("thread.rename", { threadId, title });
+    return threadId;
+  };
+  const yesterday = await run({ wait: 0, more: false }, "Yesterday");
+  const today = await run({ wait: 700, more: true }, "Today");
+  const row = (thread: string) => page.locator(`[data-testid="thread"][data-thread="${thread}"]`);
+  await row(today).click();
+
+  await row(yesterday).hover();
+  await row(yesterday).getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Compare with shown thread" }).click();
+  await app.id("compare").getByRole("tab", { name: "Time by node" }).click();
+
+  await expect(app.id("compare-why")).toContainText(/Right took .* longer\. Most of it: look, \+/);
+  const nodes = app.id("compare-node");
+  await expect(nodes.first()).toHaveAttribute("data-node", "look");
+  await expect(nodes.first()).toContainText("→");
+  await expect(page.locator('[data-testid="compare-node"][data-node="extra"]')).toContainText("right only");
+  await app.picture("compare-runs", ["light", "dark"]);
+  await page.setViewportSize({ width: 1024, height: 700 });
+  await app.picture("compare-runs-small", ["light"]);
+  await page.setViewportSize({ width: 1440, height: 900 });
+
+  // Swapped, it was the shorter one; a node leads to its longest visit.
+  await app.id("compare-swap").click();
+  await expect(app.id("compare-why")).toContainText(/Right took .* less\. Most of it: look, −/);
+  await nodes.first().getByRole("button").click();
+  await expect(app.id("panel-bottom").locator('[data-testid="tab-trace"]')).toHaveAttribute("aria-selected", "true");
+});

@@ -9,6 +9,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { Fold } from "../../components/Fold";
 import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
+import { Tabs } from "../../components/Tabs";
 import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { Differences } from "../../debugger/parts/Differences";
 import { nodeList } from "../../debugger/parts/format";
@@ -29,6 +30,7 @@ import { IgnoredLine } from "./IgnoredLine";
 import { isIgnored, setIgnored, useIgnoredOf } from "./ignored";
 import { PathDiff } from "./PathDiff";
 import { comparisonText } from "./report";
+import { RunsByNode } from "./RunsByNode";
 
 /** A list to choose from; what is further back is chosen in the timeline. */
 const MAX_OPTIONS = 300;
@@ -102,6 +104,10 @@ function Compare({ left, right }: Sides) {
     () => (answer?.differences ?? []).filter(({ pointer }) => !isIgnored(pointer, rules)),
     [answer, rules],
   );
+  const [view, setView] = useState<"state" | "runs">("state");
+  // One thread beside itself has its times in the trace.
+  const isTwo = left.threadId !== right.threadId;
+  const isRuns = isTwo && view === "runs";
   const isSame = answer !== null && left.threadId === right.threadId && answer.left.id === answer.right.id;
   return (
     <section
@@ -130,9 +136,22 @@ function Compare({ left, right }: Sides) {
           testIds={[debugIds.compareRightThread, debugIds.compareRight]}
           onChange={setCursor}
         />
+        {isTwo && (
+          <Tabs
+            className="shrink-0"
+            look="segmented"
+            label={t("debug.compare.what")}
+            value={view}
+            onChange={(next) => setView(next === "runs" ? "runs" : "state")}
+            tabs={[
+              { id: "state", label: t("debug.compare.state") },
+              { id: "runs", label: t("debug.compare.runs") },
+            ]}
+          />
+        )}
         {answer && !isSame && <Ancestor answer={answer} threadId={right.threadId} />}
         <span className="ml-auto flex items-center">
-          {answer && !isSame && (
+          {answer && !isSame && !isRuns && (
             <CopyAnswer
               text={() => comparisonText(answer, { left: left.threadId, right: right.threadId }, differences)}
             />
@@ -143,8 +162,9 @@ function Compare({ left, right }: Sides) {
         </span>
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
-        {problem && <ProblemNote problem={problem} onRetry={retry} />}
-        {!problem && answer && (
+        {isRuns && <RunsByNode left={left.threadId} right={right.threadId} />}
+        {!isRuns && problem && <ProblemNote problem={problem} onRetry={retry} />}
+        {!isRuns && !problem && answer && (
           <>
             <IgnoredLine
               rules={rules}
