@@ -494,6 +494,69 @@ test("an answer of two hundred fields is folded, searched, and leads to what is 
   await expect(app.id("question")).toHaveCount(0);
 });
 
+test("an answer of twelve sections is filled by the keyboard alone", async ({ app, page }) => {
+  const section = (n: number) => ({
+    type: "object",
+    title: `Part ${n}`,
+    required: ["name"],
+    properties: {
+      name: { type: "string", title: `Name ${n}` },
+      ...Object.fromEntries(
+        Array.from({ length: 16 }, (_, m) => [`field_${m}`, { type: "string", ...(n === 7 && m === 3 && { title: "IBAN" }) }]),
+      ),
+    },
+  });
+  const names = Array.from({ length: 12 }, (_, n) => `part_${n}`);
+  const answer = { type: "object", required: names, properties: Object.fromEntries(names.map((name, n) => [name, section(n)])) };
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Parts",
+    state: { form: { type: "object" } },
+    nodes: { fill: { kind: "ask", config: { question: "Fill this in", answer, into: "form" } } },
+    edges: [
+      { from: "__start__", to: "fill" },
+      { from: "fill", to: "__end__" },
+    ],
+  });
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("asking");
+  await app.id("use-approve").click();
+  const form = app.id("question-detail");
+  await expect(form.getByRole("button", { name: /^Part 0/ })).toHaveAttribute("aria-expanded", "false");
+  await expect(page.getByRole("textbox", { name: "Name 0" })).toHaveCount(0);
+  await app.picture("approve-sections", ["light", "dark"]);
+
+  // Found, filled, and the search ended with a key.
+  await app.id("answer-search").focus();
+  await page.keyboard.type("iban");
+  await expect(app.id("answer-found")).toHaveText("1 field has these words");
+  await expect(page.getByRole("textbox", { name: "IBAN" })).toBeVisible();
+  await app.picture("approve-sections-found", ["light"]);
+  await page.getByRole("textbox", { name: "IBAN" }).focus();
+  await page.keyboard.type("DE00");
+  await app.id("answer-search").focus();
+  await page.keyboard.press("Escape");
+  await expect(app.id("answer-search")).toHaveValue("");
+
+  // What is missing, one after the other; the last key sends.
+  await expect(app.id("answer-missing")).toContainText("11 more problems");
+  for (let n = 0; n < 12; n += 1) {
+    await page.keyboard.press("F7");
+    await expect(page.getByRole("textbox", { name: `Name ${n}`, exact: true })).toBeFocused();
+    await page.keyboard.type(`name ${n}`);
+  }
+  await expect(app.id("answer-missing")).toHaveCount(0);
+  await page.keyboard.press("Control+Enter");
+  await expect(app.id("question")).toHaveCount(0);
+  await app.id("use-debug").click();
+  await app.status("done");
+  const { threads } = await app.rpc<{ threads: { threadId: string }[] }>("thread.list", {});
+  const snapshot = JSON.stringify(await app.rpc("thread.snapshot", { threadId: threads[0]?.threadId }));
+  expect(snapshot).toContain("DE00");
+  expect(snapshot).toContain("name 11");
+});
+
 test("a question is put off and handed on for every window, and the history shows it", async ({ app, page }) => {
   await askFor(app, [["Ada", 40], ["Ben", 41]]);
   await page.keyboard.press("s");

@@ -231,6 +231,29 @@ export function ObjectField({
       </Field>
     );
   }
+  const fold = schema["x-fold"];
+  if (fold !== undefined) {
+    const isAsked =
+      form.reveal !== null && (form.reveal === pointer || form.reveal.startsWith(`${pointer}/`));
+    return (
+      <Drawer
+        title={`${shownLabel ?? ""}${required ? " *" : ""}`}
+        set={countSet(shownProperties(properties, object), object)}
+        invalid={form.isInvalid(pointer)}
+        asked={isAsked || fold === "open"}
+      >
+        {() => (
+          <div className="flex flex-col gap-3 min-w-0" data-pointer={form.pointerPrefix + pointer}>
+            {schema.description !== undefined && (
+              <p className="text-xs/inherit text-text-3 text-pretty">{schema.description}</p>
+            )}
+            {body}
+            {problems.length > 0 && <Field error={problems}>{null}</Field>}
+          </div>
+        )}
+      </Drawer>
+    );
+  }
   return (
     <Field
       label={shownLabel}

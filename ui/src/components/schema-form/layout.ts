@@ -44,6 +44,7 @@ export function countSet(
     const value = object[name];
     if (value === undefined || value === null || value === "") return false;
     if (Array.isArray(value) && value.length === 0) return false;
+    if (typeof value === "object" && Object.values(value).every((inside) => inside === undefined)) return false;
     return !sameJson(value, property.default);
   }).length;
 }

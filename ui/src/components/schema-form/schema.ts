@@ -48,6 +48,8 @@ export interface Schema {
     readonly front?: readonly string[];
     readonly groups?: readonly { readonly title: string; readonly fields: readonly string[] }[];
   };
+  /** An object is one line that opens; `open` for one that does so by itself. */
+  "x-fold"?: "closed" | "open";
   /** What an item of a list may begin as, each with the place in it that is written first. */
   "x-begin"?: { title: string; value: Json; first?: string }[];
   /** Names a node to go on with, while the fields beside it have these values. */

@@ -15,7 +15,6 @@ import {
 } from "react";
 import { Button } from "../../components/Button";
 import { JsonEditor } from "../../components/JsonEditor";
-import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Spinner } from "../../components/Spinner";
 import { Tabs } from "../../components/Tabs";
 import { blankValue } from "../../components/schema-form/initial";
@@ -37,8 +36,8 @@ import type { ShownProblem } from "../parts/problem";
 import { keepDraft, keptDraft } from "./drafts";
 import { AskedText, EarlierWork, Terms, QuestionText, Context } from "./AskedQuestion";
 import { extrasOf } from "./question-details";
-import { FieldSearch } from "./FieldSearch";
-import { fieldsOf, focusAt, folded, MAX_OPEN, problemsOf } from "./many-fields";
+import { focusAt, problemBeside, problemsOf } from "../parts/many-fields";
+import { ManyFields } from "../parts/ManyFields";
 import { whatIsMissing } from "./send-blockers";
 import { DraftPreview } from "./DraftPreview";
 
@@ -129,14 +128,20 @@ export function AskedForm({
   const problems = useMemo(() => (open ? problemsOf(schema, filled) : []), [schema, open, filled]);
   const missing = open ? whatIsMissing(schema, filled, valid, problems) : null;
   const firstProblem = problems[0]?.pointer;
-  const [words, setWords] = useState("");
   const [reveal, setReveal] = useState<string | null>(null);
-  const laidOut = useMemo(() => schema && folded(schema, words), [schema, words]);
-  const goToMissing = () => {
-    if (firstProblem === undefined) return;
-    setWords("");
-    setReveal(firstProblem);
-    focusAt(form.current, firstProblem, () => setReveal(null));
+  const goTo = (pointer: string) => {
+    setReveal(pointer);
+    focusAt(form.current, pointer, () => setReveal(null));
+  };
+  /** Goes to what is missing or wrong after the field that has the focus, or before it. */
+  const goBeside = (by: 1 | -1) => {
+    const field = document.activeElement?.closest<HTMLElement>("[data-pointer]");
+    const at =
+      field !== null && field !== undefined && form.current?.contains(field)
+        ? field.dataset["pointer"]
+        : null;
+    const to = schema === undefined ? null : problemBeside(schema, problems, at ?? null, by);
+    if (to !== null) goTo(to);
   };
   // The program whose database it is answers its questions.
   const onlyRead = useOnlyRead(cannotRun);
@@ -191,6 +196,11 @@ export function AskedForm({
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && open) {
       event.preventDefault();
       if (canSend) void send(draft);
+      else if (firstProblem !== undefined && tab === "form") goTo(firstProblem);
+    }
+    if (event.key === "F7" && open && tab === "form" && problems.length > 0) {
+      event.preventDefault();
+      goBeside(event.shiftKey ? -1 : 1);
     }
   };
   const context = isObject(asked.context) ? Object.entries(asked.context) : [];
@@ -272,12 +282,9 @@ export function AskedForm({
               ]}
             />
           )}
-          {tab === "form" && schema && fieldsOf(schema).length > MAX_OPEN && (
-            <FieldSearch words={words} onChange={setWords} fields={fieldsOf(schema).length} />
-          )}
-          {tab === "form" && laidOut ? (
-            <SchemaForm
-              schema={laidOut}
+          {tab === "form" && schema ? (
+            <ManyFields
+              schema={schema}
               reveal={reveal}
               value={filled}
               onChange={(next) => type(answerOf(asked.calls, next))}
@@ -324,7 +331,9 @@ export function AskedForm({
                   <button
                     type="button"
                     className="text-accent-text underline underline-offset-2"
-                    onClick={goToMissing}
+                    onClick={() => goTo(firstProblem)}
+                    title={t("debug.answer.goToKeys")}
+                    aria-keyshortcuts="F7"
                     data-testid={debugIds.answerGoTo}
                   >
                     {t("debug.answer.goTo")}

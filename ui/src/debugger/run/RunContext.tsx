@@ -1,10 +1,10 @@
 /** The fields of the run context in the run form; not there where the graph declares none. */
 import { useMemo } from "react";
-import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { useRecord } from "../../document/store";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { ManyFields } from "../parts/ManyFields";
 import { isObject } from "../parts/diff";
 import { ContextSetsMenu } from "./ContextSetsMenu";
 import { contextSchema, giveContext, useRunContext } from "./run-context";
@@ -19,7 +19,7 @@ export function RunContext({ onValidity }: { onValidity: (valid: boolean) => voi
   if (schema === null) return null;
   return (
     <div className="mt-3" data-testid={debugIds.runContext}>
-      <SchemaForm
+      <ManyFields
         schema={schema}
         value={given}
         onChange={(next: unknown) => {

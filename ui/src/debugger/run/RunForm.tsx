@@ -7,7 +7,6 @@ import { type KeyboardEvent, useEffect, useMemo, useRef, useState, useSyncExtern
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Menu } from "../../components/Menu";
-import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Tabs } from "../../components/Tabs";
 import { doc, useDocumentVersion } from "../../document/store";
 import { filledByNodes } from "../../document/inputs";
@@ -41,6 +40,7 @@ import { RunModelsFold } from "./RunModels";
 import { useRuns, useThread } from "../model/runStore";
 import { useStatus } from "../model/status";
 import { cannotRun, useOnlyRead } from "../model/only-read";
+import { ManyFields } from "../parts/ManyFields";
 import { useControls } from "./useControls";
 
 export function RunForm() {
@@ -119,7 +119,7 @@ export function RunForm() {
     if (asked === 0 || form === null) return;
     const control =
       form.querySelector<HTMLElement>(
-        "textarea, input:not([type=hidden], [aria-hidden=true]), .cm-content",
+        "[data-pointer] :is(textarea, input:not([type=hidden], [aria-hidden=true]), .cm-content)",
       ) ?? form.querySelector<HTMLElement>("[data-control] button");
     control?.focus();
   }, [asked]);
@@ -187,7 +187,7 @@ export function RunForm() {
         </p>
       )}
       <div ref={fields} className="min-h-0 flex-1 overflow-y-auto px-3 py-3 short:flex-[1_0_8rem]">
-        <SchemaForm
+        <ManyFields
           schema={schema}
           value={value}
           onChange={(next: unknown) => {

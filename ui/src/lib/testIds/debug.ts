@@ -165,6 +165,7 @@ export const debugIds = {
   handWhy: "hand-why",
   questionHanded: "question-handed",
   deskCost: "desk-cost",
+  answerFound: "answer-found",
   answerSearch: "answer-search",
   answerGoTo: "answer-go-to",
   historyBack: "history-back",
