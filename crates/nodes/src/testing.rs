@@ -20,6 +20,7 @@ use superstep::run::{RunStatus, StateRef};
 use superstep::stream::{Payload, TaskEnd};
 use superstep::{
     END, Graph, Input, MemorySaver, MemoryStore, RunConfig, RunResult, StateUpdate, StreamMode, Value,
+    async_trait,
 };
 use superstep_document::Document;
 
@@ -33,6 +34,8 @@ pub const FOLDER: &str = "expect";
 const MAX_FILE: u64 = 16 << 20;
 /// Inputs of a test.
 const MAX_INPUTS: usize = 10_000;
+/// Questions that a person is asked.
+const MAX_QUESTIONS: usize = 1_000;
 
 /// The text of `expect` that any value agrees with.
 const ANYTHING: &str = "*";
@@ -100,6 +103,24 @@ fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stat
     };
     let read = |edit| serde_json::from_value(edit).map_err(serde::de::Error::custom);
     edits.into_iter().map(read).collect()
+}
+
+/// Somebody who answers the questions for which a test has no answer.
+#[async_trait]
+pub trait Person: Send + Sync {
+    /// Answers a question; `None` where there is nothing to say.
+    async fn answer(&self, asked: PersonAsked<'_>) -> Option<Json>;
+}
+
+/// A question that somebody is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct PersonAsked<'a> {
+    /// What was asked, as the node gave it.
+    pub question: &'a Value,
+    /// The state.
+    pub state: &'a Value,
+    /// How many questions there were before.
+    pub before: usize,
 }
 
 /// Outcome of a test, as it came or as it must come. A field that is absent is not looked at.
@@ -231,6 +252,11 @@ impl GraphTest {
 
     /// Runs the test on a graph of the document, in memory. A run that fails is an outcome, too. Dropping this stops it.
     pub async fn play(&self, graph: Graph, document: &Document) -> Played {
+        self.play_with(graph, document, None).await
+    }
+
+    /// Plays the test as [`play`](Self::play) does; where none of its answers is left, `person` is asked.
+    pub async fn play_with(&self, graph: Graph, document: &Document, person: Option<&dyn Person>) -> Played {
         let graph = graph
             .with_checkpointer(Arc::new(MemorySaver::new()))
             .with_store(Arc::new(MemoryStore::new()));
@@ -238,6 +264,7 @@ impl GraphTest {
             graph: &graph,
             limit: document.recursion_limit(),
             answers: &self.answers,
+            person,
             edits: &self.edits,
             arrivals: BTreeMap::new(),
             runs: 0,
@@ -474,6 +501,8 @@ struct Play<'a> {
     limit: u32,
     /// Those that were not given yet.
     answers: &'a [Json],
+    /// Who is asked when none is left.
+    person: Option<&'a dyn Person>,
     /// Those that were not made yet.
     edits: &'a [StateEdit],
     /// How often nodes that are waited for were about to run.
@@ -512,7 +541,7 @@ impl Play<'_> {
                     self.arrive().await?;
                     next = Input::Continue;
                 }
-                RunStatus::Interrupted => match self.answered(&result) {
+                RunStatus::Interrupted => match self.answered(&result).await {
                     Some(input) => next = input,
                     None => return Ok(RunStatus::Interrupted),
                 },
@@ -634,21 +663,40 @@ impl Play<'_> {
 
     /// Notes the questions and returns the answers to them; `None` when none is left. One answer is that to the one
     /// question, or a map of ids; several questions that are asked at once are answered in order.
-    fn answered(&mut self, result: &RunResult) -> Option<Input> {
+    async fn answered(&mut self, result: &RunResult) -> Option<Input> {
+        let before = self.questions.len();
         for interrupt in &result.interrupts {
             self.questions.push(question_of(&interrupt.value));
         }
         let count = result.interrupts.len().min(self.answers.len());
-        let (now, later) = self.answers.split_at(count);
+        let (given, later) = self.answers.split_at(count);
         self.answers = later;
-        for (interrupt, answer) in result.interrupts.iter().zip(now) {
+        let mut now = given.to_vec();
+        if let Some(person) = self.person {
+            for (place, interrupt) in result.interrupts.iter().enumerate().skip(count) {
+                let asked = PersonAsked {
+                    question: &interrupt.value,
+                    state: &result.value,
+                    before: before + place,
+                };
+                // Somebody who is asked again and again would keep a graph that loops at work without an end.
+                if asked.before >= MAX_QUESTIONS {
+                    break;
+                }
+                let Some(answer) = person.answer(asked).await else {
+                    break;
+                };
+                now.push(answer);
+            }
+        }
+        for (interrupt, answer) in result.interrupts.iter().zip(&now) {
             let node = self.asking.get(&interrupt.id.to_string());
             self.given.push(GivenAnswer {
                 node: node.cloned().unwrap_or_default(),
                 answer: answer.clone(),
             });
         }
-        match now {
+        match now.as_slice() {
             [] => None,
             [answer] => Some(match result.interrupts.as_slice() {
                 [_] => Input::answer(Value::from(answer.clone())),

@@ -72,7 +72,7 @@ fn rows_are_counted_compared_kept_and_run_again_where_something_changed() {
     assert_eq!(counts(&first), [(1, 3, 0), (1, 3, 0)], "{first:#}");
     assert_eq!(first["variants"][1]["worse"], json!(["one"]));
     assert_eq!(first["variants"][1]["better"], json!(["three"]));
-    assert_eq!(first["variants"][1]["too_few"], json!(true));
+    assert_eq!(first["variants"][1]["tooFew"], json!(true));
     let note = &first["rows"][2]["scores"]["n"]["note"];
     assert_eq!(*note, json!("7 expected, 6 found"));
     assert_eq!(counts(&run(&[])), [(1, 3, 3), (1, 3, 3)], "nothing changed");
@@ -243,13 +243,13 @@ fn a_thread_becomes_a_row() {
     assert_eq!(done[0]["variants"][0]["passed"], json!(1));
 }
 
-#[test]
-fn a_model_judges_and_what_it_costs_counts() {
+/// Serves a model that says these, one after the other; returns its address, and what it was sent.
+fn model(says: Vec<Json>) -> (String, std::thread::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1/", listener.local_addr().unwrap());
     let served = std::thread::spawn(move || {
         let mut shown = Vec::new();
-        for score in [9, 4, 8] {
+        for said in says {
             let mut reader = BufReader::new(listener.accept().unwrap().0);
             let mut length = 0;
             loop {
@@ -265,8 +265,7 @@ fn a_model_judges_and_what_it_costs_counts() {
             let mut body = vec![0; length];
             reader.read_exact(&mut body).unwrap();
             shown.push(String::from_utf8(body).unwrap());
-            let said = json!({"score": score, "reason": "as it should be"}).to_string();
-            let event = json!({"choices": [{"index": 0, "delta": {"content": said}, "finish_reason": "stop"}],
+            let event = json!({"choices": [{"index": 0, "delta": {"content": said.to_string()}, "finish_reason": "stop"}],
                                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}});
             let body = format!("data: {event}\n\ndata: [DONE]\n\n");
             let head = format!(
@@ -277,6 +276,13 @@ fn a_model_judges_and_what_it_costs_counts() {
         }
         shown
     });
+    (address, served)
+}
+
+#[test]
+fn a_model_judges_and_what_it_costs_counts() {
+    let judged = |score: u32| json!({"score": score, "reason": "as it should be"});
+    let (address, served) = model([9, 4, 8].map(judged).into());
     let user = User::new();
     let data = user.dir.path().join("data");
     fs::create_dir_all(&data).unwrap();
@@ -297,6 +303,69 @@ fn a_model_judges_and_what_it_costs_counts() {
     assert_eq!(done[0]["variants"][0]["passed"], json!(2), "{done:#}");
     assert_eq!(done[0]["judging"]["tokens"], json!(330));
     assert_eq!(done[0]["rows"][1]["scores"]["right"]["value"], json!(4));
+}
+
+#[test]
+fn a_simulated_person_answers_by_an_expression_by_chance_and_as_a_model() {
+    let user = User::new();
+    let mut evaluation = json!({"rows": "more.jsonl", "scores": {"n": {"expression": "state.yes"}},
+        "person": {"expression": "state.n > 2 and 'Double' in question.question and asked == 0 and row.data.kind"}});
+    let folder = project(&user, &evaluation);
+    let row = |n: u32| json!({"input": {"n": n}, "data": {"kind": true}}).to_string();
+    let rows: Vec<String> = (1..=40).map(row).collect();
+    fs::write(folder.join("evaluations/more.jsonl"), rows.join("\n")).unwrap();
+    let run = |code: i32| {
+        let done = user
+            .expect(code, &["evaluate", "desk", "--trust", "--json"])
+            .json();
+        done[0].clone()
+    };
+    let passed = |of: &Json| of["variants"][0]["passed"].as_u64().unwrap();
+    assert_eq!(passed(&run(0)), 38, "all but 1 and 2");
+
+    evaluation["person"] = json!({"choices": [{"answer": true, "weight": 3}, {"answer": false}], "seed": 5});
+    write(&folder, &evaluation);
+    let first = run(0);
+    assert!(
+        (20..=38).contains(&passed(&first)),
+        "about three of four: {}",
+        passed(&first)
+    );
+    let again = user.expect(0, &["evaluate", "desk", "--again", "--json"]).json();
+    let answers = |of: &Json| -> Vec<Json> {
+        let rows = of["rows"].as_array().unwrap().iter();
+        rows.map(|row| row["passed"].clone()).collect()
+    };
+    assert_eq!(
+        answers(&first),
+        answers(&again[0]),
+        "chance is the same for the same seed"
+    );
+    evaluation["person"]["seed"] = json!(6);
+    write(&folder, &evaluation);
+    assert_ne!(answers(&first), answers(&run(0)));
+
+    fs::write(folder.join("evaluations/more.jsonl"), row(1)).unwrap();
+    evaluation["person"] = json!({"expression": "state.n.missing.more"});
+    write(&folder, &evaluation);
+    let silent = run(0);
+    let error = silent["rows"][0]["error"].as_str().unwrap();
+    assert!(error.starts_with("The person could not answer: "), "{error}");
+
+    let (address, served) = model(vec![json!({"answer": true})]);
+    let data = user.dir.path().join("data");
+    let models = json!({"connections": {"mine": {"provider": "openai", "base_url": address}}});
+    fs::write(data.join("models.json"), models.to_string()).unwrap();
+    evaluation["person"] = json!({"model": "mine::m", "brief": "You are in a hurry."});
+    write(&folder, &evaluation);
+    let played = run(0);
+    let shown = served.join().unwrap();
+    assert!(
+        shown[0].contains("in a hurry") && shown[0].contains("Double it?"),
+        "{}",
+        shown[0]
+    );
+    assert_eq!((passed(&played), &played["judging"]["tokens"]), (1, &json!(110)));
 }
 
 #[test]

@@ -10,12 +10,13 @@ use parking_lot::Mutex;
 use serde_json::{Map, json};
 use superstep::{Graph, Value};
 use superstep_document::Document;
-use superstep_nodes::testing::{GraphTest, Played, agrees};
+use superstep_nodes::testing::{GraphTest, Person, Played, agrees};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::file::{EvaluationFile, RowScorer, refused};
 use super::kept::KeptResults;
+use super::person::{AskedPerson, part_of};
 use super::rows::EvaluationRow;
 use crate::base::files;
 use crate::runs::exchanges;
@@ -142,6 +143,9 @@ impl Evaluator {
             });
         }
         // What cannot be graded is reported first.
+        if let Some(model) = file.person.as_ref().and_then(|person| person.model.as_deref()) {
+            host.graph(&part_of(model, None), &models)?;
+        }
         for model in file.scores.values().filter_map(|scorer| scorer.model.as_deref()) {
             host.graph(&judge(model), &models)?;
         }
@@ -222,7 +226,8 @@ impl Evaluator {
             row.expect,
             row.data,
             self.file.scores,
-            self.file.limit
+            self.file.limit,
+            self.file.person
         ]));
         let key = hash(&json!([case, variant.version, variant.models, place.repeat]));
         // What is replayed costs nothing, and who answers is not part of the key.
@@ -262,20 +267,40 @@ impl Evaluator {
             answers: answers.clone(),
             ..GraphTest::default()
         };
+        let asked = self.file.person.as_ref().map(|person| AskedPerson {
+            person,
+            host: &self.host,
+            models: &self.models,
+            row: of_row(row),
+            place: (*number, place.repeat),
+            spent: Mutex::default(),
+            failed: Mutex::default(),
+        });
+        let person = asked.as_ref().map(|person| person as &dyn Person);
         let began = Instant::now();
         let seconds = self.file.limit.seconds.unwrap_or(SECONDS).min(MAX_SECONDS);
         let played = tokio::select! {
-            played = test.play(variant.graph.clone(), &variant.document) => Some(played),
+            played = test.play_with(variant.graph.clone(), &variant.document, person) => Some(played),
             () = stop.cancelled() => None,
             () = tokio::time::sleep(Duration::from_secs_f64(seconds)) => {
                 cut(&mut result, true, &format!("The row took longer than {seconds} s."));
                 None
             }
         };
+        if let Some(asked) = &asked {
+            let spent = asked.spent.lock().clone();
+            self.spend(&spent);
+            self.judging.lock().add(&spent);
+        }
         result.millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
         result.at = files::now();
         match played {
-            Some(played) => self.note(&mut result, variant, row, &played).await,
+            Some(played) => {
+                self.note(&mut result, variant, row, &played).await;
+                if let Some(why) = asked.and_then(|asked| asked.failed.into_inner()) {
+                    result.error = Some(format!("The person could not answer: {why}"));
+                }
+            }
             None if result.status.is_empty() => cut(&mut result, false, "It was stopped."),
             None => {}
         }
@@ -363,9 +388,7 @@ impl Evaluator {
             return row.expect.keys().filter_map(scored).collect();
         }
         let state = Value::from(Json::Object(values.clone()));
-        let of_row = Value::from(
-            json!({"name": row.name, "inputs": row.inputs, "input": row.inputs.first(), "expect": row.expect, "data": row.data}),
-        );
+        let of_row = of_row(row);
         let of_run = json!({
             "status": result.status,
             "nodes": nodes,
@@ -402,6 +425,17 @@ impl Evaluator {
         }
         scores
     }
+}
+
+/// Returns a row as expressions see it.
+fn of_row(row: &EvaluationRow) -> Value {
+    Value::from(json!({
+        "name": row.name,
+        "inputs": row.inputs,
+        "input": row.inputs.first(),
+        "expect": row.expect,
+        "data": row.data,
+    }))
 }
 
 /// Marks a result that did not come to its end.

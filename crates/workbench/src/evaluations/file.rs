@@ -8,6 +8,7 @@ use superstep_document::Document;
 use superstep_nodes::expression::Expression;
 use superstep_nodes::files;
 
+use super::person::SimulatedPerson;
 use super::rows::{EvaluationRow, read_rows};
 use crate::wire::{Json, Problem, RunModels, WhatIfLimit, WhatIfRow, WhatIfScorer};
 
@@ -39,6 +40,9 @@ pub struct EvaluationFile {
     /// Answers to the questions of every row that has none of its own.
     #[serde(default)]
     pub answers: Vec<Json>,
+    /// Who answers the questions for which there is no answer.
+    #[serde(default)]
+    pub person: Option<SimulatedPerson>,
     /// Scores by name. Without them, every key that a row expects must be what came.
     #[serde(default)]
     pub scores: BTreeMap<String, RowScorer>,
@@ -212,6 +216,9 @@ impl EvaluationFile {
     fn check(&self) -> Result<(), Problem> {
         for (name, scorer) in &self.scores {
             scorer.check(name)?;
+        }
+        if let Some(person) = &self.person {
+            person.check()?;
         }
         let mut names = BTreeSet::new();
         for variant in &self.variants {
