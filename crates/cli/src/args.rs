@@ -488,6 +488,7 @@ Examples:
   superstep test                                 every test in this folder and below
   superstep test graphs/refund-desk --filter lamp
   superstep test graphs --json --junit tests.xml
+  superstep test graphs --watch                  again at each change of a file
   superstep test --accept graphs/refund-desk/expect/other.json
   superstep test --from THREAD                   a test of what the thread did, beside its graph
   superstep test --from THREAD --name lamp --holds 'state.amount <= state.price' graphs/refund-desk
@@ -516,6 +517,9 @@ pub(crate) struct TestArgs {
     pub(crate) leave_out: bool,
     #[command(flatten)]
     pub(crate) db: Db,
+    /// Run the tests again whenever a file beside the graphs changes
+    #[arg(long, conflicts_with_all = ["from", "accept", "json"])]
+    pub(crate) watch: bool,
     /// Show which nodes, ways of edges, conditions and answers the tests take
     #[arg(long)]
     pub(crate) coverage: bool,

@@ -18,6 +18,7 @@ mod out;
 mod place;
 mod progress;
 mod report;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -126,11 +126,12 @@ comes of a row is scored:
    \"scores\": {\"outcome\": {\"key\": \"outcome\"},
               \"letter\": {\"key\": \"draft\", \"likeness\": 0.8},
               \"fair\": {\"expression\": \"state.amount <= state.price\"},
-              \"kind\": {\"model\": \"openai::gpt-4o-mini\", \"rubric\": \"Is the letter kind?\", \"at_least\": 7}},
-   \"variants\": [{\"name\": \"as it is\"}, {\"name\": \"short\", \"settings\": {\"/nodes/draft/config/system\": \"Be brief.\"}}],
+              \"kind\": {\"model\": \"openai::gpt-4o-mini\", \"rubric\": \"Is it kind?\", \"at_least\": 7}},
+   \"variants\": [{\"name\": \"as it is\"},
+                {\"name\": \"short\", \"settings\": {\"/nodes/draft/config/system\": \"Be brief.\"}}],
    \"at_least\": 0.9}
 Every row runs on a thread of its own in memory. What came of it is kept in the data folder: an evaluation that was stopped goes
-on where it was, and only what changed runs again.
+on where it was, and only what changed runs again. `person` answers what rows leave open: an expression, chance, or a model.
 
 Exit codes: 0 every variant passes as much as --at-least says, 1 one does not, or a row failed where nobody says how many must
 pass, 2 usage or no evaluation, 3 a limit was reached, 130 Ctrl-C (what has run is kept).
@@ -183,7 +184,7 @@ pub(crate) struct EvaluateArgs {
     /// Allow everything that the graph wants to touch, for this time
     #[arg(long)]
     pub(crate) trust: bool,
-    /// Print JSON: a list with {evaluation, graph, variants, rows} for each evaluation
+    /// Print JSON: a list with {evaluation, graph, variants, judging, rows} for each evaluation
     #[arg(long)]
     pub(crate) json: bool,
     /// Write a table of all runs to this file

@@ -14,13 +14,14 @@ use superstep_nodes::testing::{self, Divergence, GraphTest, Played};
 use superstep_workbench::wire::{ModelRecording, RunModels, TestKey, TestMade, ValueView};
 use superstep_workbench::{Coverage, CoveredWay, Staged, TestedThread, test_of_thread};
 
-use crate::args::TestArgs;
+use crate::args::{Models, TestArgs};
 use crate::commands::run::runnable;
 use crate::commands::state::open;
 use crate::fault::{FAILED, Fault};
 use crate::graph::GraphFile;
 use crate::out::{self, quoted};
 use crate::place::Store;
+use crate::watch::run_at_changes;
 
 /// Folders within folders in which graphs are looked for.
 const MAX_DEPTH: usize = 8;
@@ -51,11 +52,24 @@ pub(crate) async fn test(args: TestArgs) -> Result<(), Fault> {
     if let Some(thread) = &args.from {
         return from_thread(&args, thread).await;
     }
+    if !args.watch {
+        return test_once(&args).await;
+    }
+    if args.models == Some(Models::Record) {
+        return Err(Fault::usage(
+            "--watch cannot record: what is recorded would be a change.",
+        ));
+    }
+    let own: Vec<PathBuf> = args.junit.iter().cloned().collect();
+    run_at_changes(&paths(&args), &own, async || test_once(&args).await).await
+}
+
+async fn test_once(args: &TestArgs) -> Result<(), Fault> {
     let mut results = Vec::new();
     let mut covered = Vec::new();
-    for (graph, tests) in found(&args)?.into_iter().filter(|(_, tests)| !tests.is_empty()) {
+    for (graph, tests) in found(args)?.into_iter().filter(|(_, tests)| !tests.is_empty()) {
         let file = GraphFile::read(&graph)
-            .map(|file| file.with_models(models(&args, &graph)))
+            .map(|file| file.with_models(models(args, &graph)))
             .and_then(|file| runnable(&file, args.trust).map(|_| file))
             .map_err(|fault| match fault.message() {
                 cause if cause.is_empty() => format!("{} cannot run.", graph.display()),
@@ -67,14 +81,14 @@ pub(crate) async fn test(args: TestArgs) -> Result<(), Fault> {
         };
         for path in &tests {
             let tested = match &file {
-                Ok(file) => one(&args, file, &graph, path, coverage.as_mut()).await?,
+                Ok(file) => one(args, file, &graph, path, coverage.as_mut()).await?,
                 Err(cause) => failed_to_run(&graph, path, cause.clone()),
             };
-            report(&args, tested, &mut results)?;
+            report(args, tested, &mut results)?;
         }
         covered.extend(coverage.map(|coverage| CoveredGraph { graph, coverage }));
     }
-    end(&args, &results, &covered)
+    end(args, &results, &covered)
 }
 
 fn failed_to_run(graph: &Path, test: &Path, cause: String) -> Tested {

@@ -1,7 +1,10 @@
 //! `superstep test`: tests beside graphs.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
@@ -521,4 +524,44 @@ fn coverage_names_what_no_test_takes() {
     let answers = graph["answers"].as_array().unwrap();
     let approve = answers.iter().find(|one| one["value"] == "approve").unwrap();
     assert!(approve["times"].as_u64().unwrap() >= 1, "{graph}");
+}
+
+#[test]
+fn tests_run_again_when_a_file_changes() {
+    let user = User::new();
+    let folder = project(&user);
+    let mut command = user.command(&["test", "desk", "--watch"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    let out = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            let _ = tell.send(line);
+        }
+    });
+    let until = |wanted: &str| loop {
+        let line = told
+            .recv_timeout(Duration::from_secs(60))
+            .unwrap_or_else(|_| panic!("{wanted} did not come"));
+        if line.contains(wanted) {
+            break;
+        }
+    };
+    until("1 passed, 0 failed");
+    let mut other = doubles();
+    other["expect"]["values"]["n"] = json!(9);
+    write(&folder, "doubles", &other);
+    until("doubles.json changed");
+    until("0 passed, 1 failed");
+    fs::write(folder.join("graph.json"), "{").unwrap();
+    until("graph.json changed");
+    until("0 passed, 1 failed");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    reader.join().unwrap();
+    user.expect(2, &["test", "desk", "--watch", "--models", "record"]);
 }
