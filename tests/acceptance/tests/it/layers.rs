@@ -117,7 +117,7 @@ const COMMAND_LINE: Layout = Layout {
     source: "crates/cli/src",
     layers: &[
         "out", "fault", "args", "confirm", "place", "moment", "claim", "graph", "input", "progress",
-        "report", "listing", "handover", "commands",
+        "report", "listing", "handover", "watch", "commands",
     ],
     root: &[],
     // `args` and the groups of its commands.
