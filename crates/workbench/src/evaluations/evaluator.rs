@@ -476,16 +476,30 @@ fn by_key(
             note: (likeness < least).then(|| differs(expected, found)),
         });
     }
-    let is_same = match (expected, found) {
-        // 40 of a table is 40.0 of a program.
-        (Json::Number(one), Json::Number(other)) => one == other || one.as_f64() == other.as_f64(),
-        _ => agrees(expected, found),
-    };
+    let is_same = is_same(expected, found);
     Some(RowScore {
         value: Some(Json::Bool(is_same)),
         passed: Some(is_same),
         note: (!is_same).then(|| differs(expected, found)),
     })
+}
+
+/// Returns whether a value is the expected one. 40 of a table is 40.0 of a program, wherever it stands.
+fn is_same(expected: &Json, found: &Json) -> bool {
+    match (expected, found) {
+        (Json::Number(one), Json::Number(other)) if one.is_f64() || other.is_f64() => {
+            one.as_f64() == other.as_f64()
+        }
+        (Json::Array(items), Json::Array(others)) => {
+            items.len() == others.len() && items.iter().zip(others).all(|(one, other)| is_same(one, other))
+        }
+        (Json::Object(fields), Json::Object(others)) => {
+            let same =
+                |(name, one): (&String, &Json)| others.get(name).is_some_and(|other| is_same(one, other));
+            fields.len() == others.len() && fields.iter().all(same)
+        }
+        _ => agrees(expected, found),
+    }
 }
 
 fn differs(expected: &Json, found: &Json) -> String {
@@ -522,4 +536,32 @@ fn shown(values: &Map<String, Json>, row: &EvaluationRow, document: &Document) -
 
 fn hash(of: &Json) -> String {
     format!("{:032x}", xxhash_rust::xxh3::xxh3_128(of.to_string().as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_the_expected_one_by_number_and_never_by_its_text() {
+        for (one, other) in [
+            (json!(1), json!(1.0)),
+            (json!([{"a": 40}]), json!([{"a": 40.0}])),
+            (json!({"a": 1, "b": [2.0]}), json!({"b": [2], "a": 1})),
+            (json!({"a": "*"}), json!({"a": [1]})),
+            (json!(null), json!(null)),
+        ] {
+            assert!(is_same(&one, &other), "{one} {other}");
+        }
+        for (one, other) in [
+            (json!(1), json!("1")),
+            (json!(1), json!(true)),
+            (json!(9_007_199_254_740_993_u64), json!(9_007_199_254_740_992_u64)),
+            (json!({"a": 1}), json!({"a": 1, "b": 2})),
+            (json!([1, 2]), json!([2, 1])),
+            (json!(null), json!("None")),
+        ] {
+            assert!(!is_same(&one, &other), "{one} {other}");
+        }
+    }
 }
