@@ -56,7 +56,7 @@ fn look_into(folder: &Path, depth: usize, look: &mut Look) {
 fn look_at(folders: &[PathBuf], left_out: &[PathBuf]) -> Look {
     let mut look = Look::new();
     folders.iter().for_each(|folder| look_into(folder, 0, &mut look));
-    left_out.iter().for_each(|path| drop(look.remove(path)));
+    look.retain(|path, _| !left_out.contains(path));
     look
 }
 

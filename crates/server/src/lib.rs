@@ -137,7 +137,7 @@ async fn body_of(body: Body) -> Result<Bytes, Response> {
     let refused = |status: StatusCode, code: &str, message: String| {
         let mut refusal = problem::answer(&Problem::new(code, message));
         *refusal.status_mut() = status;
-        Err(refusal)
+        refusal
     };
     let (mut pieces, mut whole) = (body.into_data_stream(), Vec::new());
     loop {
@@ -146,15 +146,15 @@ async fn body_of(body: Body) -> Result<Bytes, Response> {
             Ok(Some(Ok(piece))) if whole.len() + piece.len() <= MAX_BODY => whole.extend_from_slice(&piece),
             Ok(Some(Ok(_))) => {
                 let message = format!("The request is larger than {} MB.", MAX_BODY >> 20);
-                return refused(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message);
+                return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message));
             }
             Ok(Some(Err(error))) => {
                 let message = format!("The request cannot be read: {error}.");
-                return refused(StatusCode::BAD_REQUEST, "invalid-request", message);
+                return Err(refused(StatusCode::BAD_REQUEST, "invalid-request", message));
             }
             Err(_) => {
                 let message = format!("Nothing of the request came for {} s.", PIECE_WITHIN.as_secs());
-                return refused(StatusCode::REQUEST_TIMEOUT, "too-slow", message);
+                return Err(refused(StatusCode::REQUEST_TIMEOUT, "too-slow", message));
             }
         }
     }

@@ -381,7 +381,7 @@ async fn search(
             Some(_) => Ok(Provenance::default()),
             None => {
                 let nothing = format!("There is nothing at {pointer} of this state.");
-                Err(RunError::invalid_request(nothing).into())
+                Err(RunError::invalid_request(nothing))
             }
         };
     };

@@ -301,6 +301,7 @@ impl Recordings {
     }
 
     /// Adds an answer to the file.
+    #[expect(clippy::too_many_arguments, reason = "what asked, and what came")]
     pub(crate) fn add(
         &self,
         file: &Path,

@@ -123,6 +123,7 @@ pub enum AgentServerError {
 const MAX_NAMES: usize = 20;
 
 impl fmt::Display for AgentServerError {
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address { cause } => write!(

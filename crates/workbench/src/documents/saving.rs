@@ -207,6 +207,7 @@ impl Workbench {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "the steps of saving, in their order")]
     pub(crate) async fn graph_save(self: &Arc<Self>, request: SaveGraph) -> Result<Saved, Problem> {
         let open = self.document(&request.graph_id)?;
         open.refuse_seen()?;

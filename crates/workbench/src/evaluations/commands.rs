@@ -72,7 +72,7 @@ fn entry(path: &Path, document: &Document, data_dir: &Path) -> EvaluationEntry {
         }
         Err(problem) => EvaluationEntry {
             name,
-            error: Some(problem.message.to_string()),
+            error: Some(problem.message),
             ..EvaluationEntry::default()
         },
     }

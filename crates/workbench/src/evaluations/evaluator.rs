@@ -187,36 +187,27 @@ impl Evaluator {
         let places = places.flat_map(|(row, repeat)| {
             (0..self.variants.len()).map(move |variant| RunPlace { variant, row, repeat })
         });
-        let timer = async {
-            match self.file.total.seconds {
-                Some(seconds) => {
-                    tokio::time::sleep(Duration::from_secs_f64(seconds.min(MAX_SECONDS))).await;
+        // Rows that work when the time is over come to their end; later ones do not begin.
+        let seconds = self.file.total.seconds.map(|seconds| seconds.min(MAX_SECONDS));
+        let deadline = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+        let mut all: Vec<(RunPlace, EvaluatedRow)> = stream::iter(places)
+            .map(|place| async move {
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     self.over.cancel();
                 }
-                None => std::future::pending().await,
-            }
-        };
-        let all = async {
-            let mut all: Vec<(RunPlace, EvaluatedRow)> = stream::iter(places)
-                .map(|place| async move {
-                    let result = self.one(place, kept, stop).await;
-                    ended(&result);
-                    (place, result)
-                })
-                .buffer_unordered(self.file.at_once())
-                .collect()
-                .await;
-            all.sort_by_key(|(place, _)| (place.variant, place.row, place.repeat));
-            all.into_iter().map(|(_, result)| result).collect::<Vec<_>>()
-        };
-        tokio::pin!(all, timer);
-        tokio::select! {
-            results = &mut all => results,
-            () = &mut timer => all.await,
-        }
+                let result = self.one(place, kept, stop).await;
+                ended(&result);
+                (place, result)
+            })
+            .buffer_unordered(self.file.at_once())
+            .collect()
+            .await;
+        all.sort_by_key(|(place, _)| (place.variant, place.row, place.repeat));
+        all.into_iter().map(|(_, result)| result).collect()
     }
 
-    async fn one(&self, place: RunPlace, kept: &KeptResults, stop: &CancellationToken) -> EvaluatedRow {
+    /// Returns the result of a run that has not begun, under what it depends on.
+    fn unbegun(&self, place: RunPlace) -> EvaluatedRow {
         let variant = &self.variants[place.variant];
         let (number, row) = &self.rows[place.row];
         let answers = row.answers.as_ref().unwrap_or(&self.file.answers);
@@ -230,18 +221,7 @@ impl Evaluator {
             self.file.person
         ]));
         let key = hash(&json!([case, variant.version, variant.models, place.repeat]));
-        // What is replayed costs nothing, and who answers is not part of the key.
-        let is_replayed = variant.models.recording == Some(ModelRecording::Replay);
-        if let Some(known) = kept.find(&key).filter(|_| !self.again && !is_replayed) {
-            return EvaluatedRow {
-                row: *number,
-                name: row.name.clone(),
-                variant: variant.name.clone(),
-                reused: true,
-                ..known.clone()
-            };
-        }
-        let mut result = EvaluatedRow {
+        EvaluatedRow {
             key,
             case,
             variant: variant.name.clone(),
@@ -250,7 +230,24 @@ impl Evaluator {
             name: row.name.clone(),
             repeat: place.repeat,
             ..EvaluatedRow::default()
-        };
+        }
+    }
+
+    async fn one(&self, place: RunPlace, kept: &KeptResults, stop: &CancellationToken) -> EvaluatedRow {
+        let variant = &self.variants[place.variant];
+        let (number, row) = &self.rows[place.row];
+        let mut result = self.unbegun(place);
+        // What is replayed costs nothing, and who answers is not part of the key.
+        let is_replayed = variant.models.recording == Some(ModelRecording::Replay);
+        if let Some(known) = kept.find(&result.key).filter(|_| !self.again && !is_replayed) {
+            return EvaluatedRow {
+                row: result.row,
+                name: result.name,
+                variant: result.variant,
+                reused: true,
+                ..known.clone()
+            };
+        }
         if stop.is_cancelled() || self.over.is_cancelled() {
             match stop.is_cancelled() {
                 true => cut(&mut result, false, "It did not begin."),
@@ -264,7 +261,7 @@ impl Evaluator {
         }
         let test = GraphTest {
             inputs: row.inputs.clone(),
-            answers: answers.clone(),
+            answers: row.answers.as_ref().unwrap_or(&self.file.answers).clone(),
             ..GraphTest::default()
         };
         let asked = self.file.person.as_ref().map(|person| AskedPerson {

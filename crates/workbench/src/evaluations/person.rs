@@ -126,7 +126,7 @@ impl Person for AskedPerson<'_> {
         match (&self.person.model, &self.person.brief) {
             (Some(model), Some(brief)) => match self.ask(model, brief, asked).await {
                 Ok(answer) => answer,
-                Err(problem) => self.silent(problem.message.to_string()),
+                Err(problem) => self.silent(problem.message),
             },
             _ => self.chosen(asked.before),
         }

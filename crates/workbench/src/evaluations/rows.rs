@@ -342,7 +342,7 @@ pub fn append_row(path: &Path, row: &EvaluationRow) -> Result<(), Problem> {
         "\n"
     };
     let mut staged = Staged::begin(path).map_err(unwritten)?;
-    write!(staged.file, "{before}{gap}{line}\n").map_err(unwritten)?;
+    writeln!(staged.file, "{before}{gap}{line}").map_err(unwritten)?;
     staged.finish().map_err(unwritten)
 }
 

@@ -334,7 +334,7 @@ impl Reasons {
         Self {
             kinds: document
                 .nodes()
-                .map(|(node, spec)| (node.to_owned(), spec.kind.to_string()))
+                .map(|(node, spec)| (node.to_owned(), spec.kind))
                 .collect(),
             writers,
         }

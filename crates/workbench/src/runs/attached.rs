@@ -357,7 +357,7 @@ fn names(value: Option<&Value>) -> Vec<Name> {
 fn text_at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
     let mut at = value;
     for name in path {
-        at = at.get(*name)?;
+        at = at.get(name)?;
     }
     at.as_str()
 }

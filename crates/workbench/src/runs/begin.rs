@@ -45,6 +45,7 @@ impl Workbench {
 
     /// Starts a run. With `passed` it goes on at that checkpoint without an answer, because the time of a question there
     /// is over. Another program may have handed it over.
+    #[expect(clippy::too_many_lines, reason = "the steps of a start, in their order")]
     pub(crate) async fn run_begin(
         self: &Arc<Self>,
         mut request: StartRun,

@@ -283,7 +283,7 @@ impl Workbench {
             Some(file) => format!("{file}{}", described.named),
             None => named,
         };
-        Ok(blocking(move || Attachment::new(Attached::Program(program), described, named)).await?)
+        blocking(move || Attachment::new(Attached::Program(program), described, named)).await
     }
 
     /// Uses the database of a program's threads, and ends the program that was attached before.

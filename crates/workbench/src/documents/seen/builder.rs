@@ -85,7 +85,9 @@ fn drawn(drawing: &GraphDrawing, root: &Path) -> Map<String, Json> {
 
 /// Joins the ways between two nodes to one, with everybody who takes it; `None` for one that is always taken.
 fn ways(all: &[DrawnWay]) -> Vec<((&str, &str), Option<String>)> {
-    let mut joined: Vec<((&str, &str), Option<Vec<String>>)> = Vec::new();
+    // With everybody who takes the way; nobody in particular where it is always taken.
+    type Takers = Option<Vec<String>>;
+    let mut joined: Vec<((&str, &str), Takers)> = Vec::new();
     for way in all {
         let ends = (&*way.from, &*way.to);
         let place = joined.iter().position(|(known, _)| *known == ends);

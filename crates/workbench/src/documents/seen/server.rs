@@ -39,7 +39,7 @@ impl Workbench {
             .map_err(as_problem)?;
         let described = server.describe().await.map_err(as_problem)?;
         let named = server.named();
-        Ok(blocking(move || Attachment::new(Attached::Server(server), described, named)).await?)
+        blocking(move || Attachment::new(Attached::Server(server), described, named)).await
     }
 }
 
